@@ -1,0 +1,1 @@
+//! Independent Tower layers that keep a service talking to Azure Cosmos DB while regions fail.

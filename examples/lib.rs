@@ -1,0 +1,1 @@
+//! Programs a reader would copy.
