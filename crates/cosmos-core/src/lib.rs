@@ -1,3 +1,4 @@
 //! Words and decisions for resilient Azure Cosmos DB clients: no I/O, no async, no clock of its own.
 
 pub mod headers;
+pub mod operation;
