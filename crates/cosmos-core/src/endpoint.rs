@@ -65,14 +65,20 @@ impl Endpoint {
         };
         let authority = Authority::try_from(text.as_str()).map_err(|_| EndpointError::NotAUrl)?;
         let host = HeaderValue::from_str(&text).map_err(|_| EndpointError::NotAUrl)?;
-        Ok(Self { scheme, authority, host })
+        Ok(Self {
+            scheme,
+            authority,
+            host,
+        })
     }
 
     /// Whether an absolute URI has this scheme, host and port.
     #[must_use]
     pub fn is_of(&self, uri: &Uri) -> bool {
         uri.scheme() == Some(&self.scheme)
-            && uri.host().is_some_and(|host| host.eq_ignore_ascii_case(self.authority.host()))
+            && uri
+                .host()
+                .is_some_and(|host| host.eq_ignore_ascii_case(self.authority.host()))
             && uri.port_u16().unwrap_or_else(|| default_port(&self.scheme)) == self.port()
     }
 
@@ -82,8 +88,11 @@ impl Endpoint {
         let mut parts = http::uri::Parts::default();
         parts.scheme = Some(self.scheme.clone());
         parts.authority = Some(self.authority.clone());
-        parts.path_and_query =
-            Some(path_and_query.cloned().unwrap_or_else(|| PathAndQuery::from_static("/")));
+        parts.path_and_query = Some(
+            path_and_query
+                .cloned()
+                .unwrap_or_else(|| PathAndQuery::from_static("/")),
+        );
         // Scheme, authority and path are all there, which is all that `from_parts` asks for.
         Uri::from_parts(parts).unwrap_or_default()
     }
@@ -103,7 +112,9 @@ impl Endpoint {
     /// The port, the scheme's default where none was written.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.authority.port_u16().unwrap_or_else(|| default_port(&self.scheme))
+        self.authority
+            .port_u16()
+            .unwrap_or_else(|| default_port(&self.scheme))
     }
 }
 
@@ -140,7 +151,10 @@ mod tests {
         let short = Endpoint::parse("https://Acct.documents.azure.com").unwrap();
         let long = Endpoint::parse("https://acct.documents.azure.com:443/").unwrap();
         assert_eq!(short, long);
-        assert_ne!(short, Endpoint::parse("http://acct.documents.azure.com").unwrap());
+        assert_ne!(
+            short,
+            Endpoint::parse("http://acct.documents.azure.com").unwrap()
+        );
         assert_eq!(long.to_string(), "https://acct.documents.azure.com/");
         assert!(long.is_of(&"https://ACCT.documents.azure.com/dbs".parse().unwrap()));
         assert!(!long.is_of(&"https://acct.documents.azure.com:444/dbs".parse().unwrap()));
@@ -149,7 +163,9 @@ mod tests {
     #[test]
     fn path_bytes_are_kept() {
         let endpoint = Endpoint::parse("http://127.0.0.1:8081/ignored").unwrap();
-        let wanted: Uri = "/dbs/d/colls/c/docs/Item@1%20%E6%97%A5?x=%2f".parse().unwrap();
+        let wanted: Uri = "/dbs/d/colls/c/docs/Item@1%20%E6%97%A5?x=%2f"
+            .parse()
+            .unwrap();
         assert_eq!(
             endpoint.uri(wanted.path_and_query()).to_string(),
             "http://127.0.0.1:8081/dbs/d/colls/c/docs/Item@1%20%E6%97%A5?x=%2f"

@@ -202,13 +202,21 @@ impl TransportError {
     /// An error of this kind with no cause to name.
     #[must_use]
     pub const fn new(kind: FailureKind) -> Self {
-        Self { kind, region: None, journal: None, source: None }
+        Self {
+            kind,
+            region: None,
+            journal: None,
+            source: None,
+        }
     }
 
     /// An error of this kind, caused by another.
     #[must_use]
     pub fn caused(kind: FailureKind, source: impl Into<BoxError>) -> Self {
-        Self { source: Some(source.into()), ..Self::new(kind) }
+        Self {
+            source: Some(source.into()),
+            ..Self::new(kind)
+        }
     }
 
     /// Adds the region that the attempt went to.
@@ -268,16 +276,20 @@ impl fmt::Display for TransportError {
 
 impl Error for TransportError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_ref().map(|source| &**source as &(dyn Error + 'static))
+        self.source
+            .as_ref()
+            .map(|source| &**source as &(dyn Error + 'static))
     }
 }
 
 /// The first error of type `E` among `error` and its causes, at most 32 steps down.
 #[must_use]
 pub fn find_cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    std::iter::successors(Some(error), |error| error.source())
-        .take(32)
-        .find_map(|error| error.downcast_ref())
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
+        (*error).source()
+    })
+    .take(32)
+    .find_map(|error| error.downcast_ref())
 }
 
 #[cfg(test)]
@@ -289,12 +301,19 @@ mod tests {
         let inner: BoxError = Box::new(TransportError::new(FailureKind::Refused));
         let outer = TransportError::caused(FailureKind::Other, std::io::Error::other(inner));
         let found = find_cause::<std::io::Error>(&outer).unwrap();
-        assert_eq!(TransportError::find(found).unwrap().kind(), FailureKind::Refused);
+        assert_eq!(
+            TransportError::find(found).unwrap().kind(),
+            FailureKind::Refused
+        );
     }
 
     #[test]
     fn what_marks_an_endpoint_was_never_sent() {
-        for kind in [FailureKind::Dns, FailureKind::Tls, FailureKind::ConnectTimeout] {
+        for kind in [
+            FailureKind::Dns,
+            FailureKind::Tls,
+            FailureKind::ConnectTimeout,
+        ] {
             assert!(kind.is_unreachable() && kind.sent() == Sent::No);
         }
         assert!(!FailureKind::PoolLimit.is_unreachable());

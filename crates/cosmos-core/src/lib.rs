@@ -1,1 +1,32 @@
-//! Words and decisions for resilient Azure Cosmos DB clients: no I/O, no async, no clock of its own.
+//! Words and decisions for resilient Azure Cosmos DB clients.
+//!
+//! Everything here is a value or a pure function: no I/O, no async, no clock (`now` is passed in).
+//! The layers of `tower-cosmos` are small machines around these decisions:
+//!
+//! * [`operation`] reads what a request does, [`status`] what an answer says;
+//! * [`topology`] is what is known of an account's regions, [`selection`] chooses one;
+//! * [`route`] carries steering and rules through the layers, [`journal`] the facts;
+//! * [`policy`] holds the tables of the retry specification.
+
+pub mod endpoint;
+pub mod error;
+pub mod headers;
+pub mod journal;
+pub mod operation;
+pub mod policy;
+pub mod region;
+pub mod route;
+pub mod selection;
+pub mod status;
+pub mod topology;
+
+pub use endpoint::{Endpoint, EndpointError};
+pub use error::{BoxError, FailureKind, Sent, TransportError, find_cause};
+pub use journal::{
+    Attempt, AttemptId, Begin, Budget, Journal, JournalSlot, Outcome, Phase, Reason, Spent,
+};
+pub use operation::{Action, Operation, Resource};
+pub use region::{Region, RegionError, RegionSet};
+pub use route::{AttemptObserver, Entered, OperationOptions, Position, Route, Rules, Steering};
+pub use status::Status;
+pub use topology::{Access, Topology, TopologyError};

@@ -145,7 +145,10 @@ mod tests {
 
     fn read(substatus: &[u8]) -> Status {
         let mut map = HeaderMap::new();
-        map.insert(headers::SUBSTATUS, HeaderValue::from_bytes(substatus).unwrap());
+        map.insert(
+            headers::SUBSTATUS,
+            HeaderValue::from_bytes(substatus).unwrap(),
+        );
         Status::of(StatusCode::NOT_FOUND, &map)
     }
 
@@ -153,10 +156,20 @@ mod tests {
     fn a_substatus_that_is_no_number_counts_as_absent() {
         assert_eq!(read(b"1002"), Status::READ_SESSION_NOT_AVAILABLE);
         assert_eq!(read(b" 1002 "), Status::READ_SESSION_NOT_AVAILABLE);
-        for garbage in [&b""[..], b"-1", b"abc", b"1e3", b"99999999999999", b"\xff\xfe"] {
+        for garbage in [
+            &b""[..],
+            b"-1",
+            b"abc",
+            b"1e3",
+            b"99999999999999",
+            b"\xff\xfe",
+        ] {
             assert_eq!(read(garbage), Status::new(404, 0), "{garbage:?}");
         }
-        assert_eq!(Status::of(StatusCode::NOT_FOUND, &HeaderMap::new()), Status::new(404, 0));
+        assert_eq!(
+            Status::of(StatusCode::NOT_FOUND, &HeaderMap::new()),
+            Status::new(404, 0)
+        );
     }
 
     #[test]

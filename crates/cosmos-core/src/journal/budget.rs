@@ -47,7 +47,9 @@ impl Spent {
     /// The throttle retries made in a region, and the time slept for them.
     #[must_use]
     pub fn throttled(&self, region: Region) -> (u32, Duration) {
-        self.find(region).map_or((0, Duration::ZERO), |r| (r.throttle_retries, r.throttle_slept))
+        self.find(region).map_or((0, Duration::ZERO), |r| {
+            (r.throttle_retries, r.throttle_slept)
+        })
     }
 
     /// How often a region was tried again over another connection.
@@ -88,11 +90,16 @@ impl Spent {
     }
 
     fn find(&self, region: Region) -> Option<&Regional> {
-        self.regional.iter().find(|regional| regional.region == region)
+        self.regional
+            .iter()
+            .find(|regional| regional.region == region)
     }
 
     fn regional(&mut self, region: Region) -> &mut Regional {
-        let position = self.regional.iter().position(|regional| regional.region == region);
+        let position = self
+            .regional
+            .iter()
+            .position(|regional| regional.region == region);
         let position = position.unwrap_or_else(|| {
             self.regional.push(Regional {
                 region,

@@ -17,6 +17,13 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    pub(crate) fn with_deadline(deadline: Option<Instant>) -> Self {
+        Self {
+            deadline,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
@@ -44,7 +51,10 @@ impl Record {
             return Err(FailureKind::DeadlineExceeded);
         }
         if operation.is_stored_procedure_execution()
-            && self.attempts.iter().any(|attempt| may_have_run(attempt.outcome))
+            && self
+                .attempts
+                .iter()
+                .any(|attempt| may_have_run(attempt.outcome))
         {
             return Err(FailureKind::MayHaveRun);
         }
@@ -119,7 +129,10 @@ fn may_have_run(outcome: Outcome) -> bool {
         Outcome::Failed(kind) => kind.sent() == Sent::Maybe,
         Outcome::Answered(status) => {
             !(matches!(status.code(), 410 | 429 | 449)
-                || matches!((status.code(), status.substatus()), (403, 3 | 1008) | (404, 1002)))
+                || matches!(
+                    (status.code(), status.substatus()),
+                    (403, 3 | 1008) | (404, 1002)
+                ))
         }
     }
 }

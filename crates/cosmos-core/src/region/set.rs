@@ -43,7 +43,9 @@ impl RegionSet {
     /// The regions in the set, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = Region> + use<> {
         let set = *self;
-        (0..=u8::MAX).map(Region).filter(move |region| set.contains(*region))
+        (0..=u8::MAX)
+            .map(Region)
+            .filter(move |region| set.contains(*region))
     }
 }
 

@@ -24,12 +24,24 @@ impl Steering {
     /// The same region again, for this reason.
     #[must_use]
     pub fn again(self, region: Region, reason: Reason) -> Self {
-        Self { pin: Some(region), reason, avoid_shard: None, attempt: None, ..self }
+        Self {
+            pin: Some(region),
+            reason,
+            avoid_shard: None,
+            attempt: None,
+            ..self
+        }
     }
 
     /// On to another region, for this reason.
     #[must_use]
     pub fn onward(self, reason: Reason) -> Self {
-        Self { pin: None, reason, avoid_shard: None, attempt: None, ..self }
+        Self {
+            pin: None,
+            reason,
+            avoid_shard: None,
+            attempt: None,
+            ..self
+        }
     }
 }

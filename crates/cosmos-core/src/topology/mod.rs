@@ -71,7 +71,10 @@ impl Topology {
     /// The topology of an account whose discovery is off: everything goes to the one endpoint.
     #[must_use]
     pub fn fixed(endpoint: &Endpoint) -> Self {
-        let only = Location { region: Region::GLOBAL, endpoint: endpoint.clone() };
+        let only = Location {
+            region: Region::GLOBAL,
+            endpoint: endpoint.clone(),
+        };
         let mut topology = Self {
             generation: 0,
             global: endpoint.clone(),
@@ -90,8 +93,16 @@ impl Topology {
     fn arrange(&mut self, preferred: &[Region]) {
         // A failover can leave either list empty for a while. The other list is the best guess:
         // the account orders its readable regions by failover priority.
-        let readable = if self.readable.is_empty() { &self.writable } else { &self.readable };
-        let writable = if self.writable.is_empty() { &self.readable } else { &self.writable };
+        let readable = if self.readable.is_empty() {
+            &self.writable
+        } else {
+            &self.readable
+        };
+        let writable = if self.writable.is_empty() {
+            &self.readable
+        } else {
+            &self.writable
+        };
         self.read_order = ordered(readable, preferred);
         // On a single-write account entry 0 is the writer whatever the caller prefers.
         self.write_order = ordered(writable, if self.multi_write { preferred } else { &[] });
@@ -130,14 +141,21 @@ impl Topology {
     /// The write region of a single-write account; the first listed one of a multi-write account.
     #[must_use]
     pub fn hub(&self) -> Option<Region> {
-        self.writable.first().map(|location| location.region).or(self.write_order.first().copied())
+        self.writable
+            .first()
+            .map(|location| location.region)
+            .or(self.write_order.first().copied())
     }
 
     /// Where data goes when nothing better is left: the hub, on a multi-write account the first
     /// preferred write region (retry specification, "Endpoint Exhaustion Fallback").
     #[must_use]
     pub fn last_resort(&self) -> Option<Region> {
-        if self.multi_write { self.write_order.first().copied() } else { self.hub() }
+        if self.multi_write {
+            self.write_order.first().copied()
+        } else {
+            self.hub()
+        }
     }
 
     /// The regions to try, best first: preferred ones, then the rest in the account's order.
@@ -168,7 +186,9 @@ impl Topology {
     /// Whether the account has the region.
     #[must_use]
     pub fn lists(&self, region: Region) -> bool {
-        self.readable().chain(self.writable()).any(|listed| listed == region)
+        self.readable()
+            .chain(self.writable())
+            .any(|listed| listed == region)
     }
 
     /// The preferred regions that the account does not have: a typing error, or a region removed.
@@ -198,7 +218,11 @@ impl Topology {
     #[must_use]
     pub fn owns(&self, uri: &http::Uri) -> bool {
         self.global.is_of(uri)
-            || self.readable.iter().chain(&self.writable).any(|l| l.endpoint.is_of(uri))
+            || self
+                .readable
+                .iter()
+                .chain(&self.writable)
+                .any(|l| l.endpoint.is_of(uri))
     }
 
     /// The distinct regional endpoints, to read the account document from when the global one

@@ -106,7 +106,10 @@ struct Interned {
 }
 
 static INTERNED: LazyLock<RwLock<Interned>> = LazyLock::new(|| {
-    let mut interned = Interned { names: vec!["global"], by_name: HashMap::new() };
+    let mut interned = Interned {
+        names: vec!["global"],
+        by_name: HashMap::new(),
+    };
     for name in names::KNOWN {
         interned.add(name);
     }
@@ -138,13 +141,20 @@ impl Interned {
 
 fn normalise(name: &str) -> Result<String, RegionError> {
     let mut normal = String::with_capacity(name.len().min(MAX_NAME));
-    for c in name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '_')) {
+    for c in name
+        .chars()
+        .filter(|c| !c.is_whitespace() && !matches!(c, '-' | '_'))
+    {
         if normal.len() >= MAX_NAME {
             return Err(RegionError::TooLong);
         }
         normal.extend(c.to_lowercase());
     }
-    if normal.is_empty() { Err(RegionError::Blank) } else { Ok(normal) }
+    if normal.is_empty() {
+        Err(RegionError::Blank)
+    } else {
+        Ok(normal)
+    }
 }
 
 #[cfg(test)]
@@ -154,7 +164,13 @@ mod tests {
     #[test]
     fn every_spelling_of_a_name_is_the_same_region() {
         let region = Region::named("West US 3").unwrap();
-        for spelling in ["westus3", "WESTUS3", "west-us-3", "West_US_3", " west us 3 "] {
+        for spelling in [
+            "westus3",
+            "WESTUS3",
+            "west-us-3",
+            "West_US_3",
+            " west us 3 ",
+        ] {
             assert_eq!(Region::named(spelling).unwrap(), region, "{spelling}");
         }
         assert_eq!(region.name(), "westus3");
@@ -170,6 +186,9 @@ mod tests {
     #[test]
     fn a_name_that_is_blank_or_endless_is_an_error() {
         assert_eq!(Region::named(" -_ "), Err(RegionError::Blank));
-        assert_eq!(Region::named(&"x".repeat(10_000)), Err(RegionError::TooLong));
+        assert_eq!(
+            Region::named(&"x".repeat(10_000)),
+            Err(RegionError::TooLong)
+        );
     }
 }

@@ -83,7 +83,10 @@ impl Route {
     #[must_use]
     pub fn enter<B>(request: &mut http::Request<B>, now: Instant) -> Option<Entered> {
         if let Some(route) = request.extensions().get::<Self>() {
-            return Some(Entered { route: route.clone(), first: false });
+            return Some(Entered {
+                route: route.clone(),
+                first: false,
+            });
         }
         let classified =
             Operation::classify(request.method(), request.uri().path(), request.headers());
@@ -104,7 +107,7 @@ impl Route {
     pub fn new(operation: Operation, options: Option<&OperationOptions>, now: Instant) -> Self {
         let defaults = OperationOptions::default();
         let options = options.unwrap_or(&defaults);
-        let record = Record { deadline: options.deadline_from(now), ..Record::default() };
+        let record = Record::with_deadline(options.deadline_from(now));
         let route = Self {
             operation: Arc::new(OperationState {
                 rules: Rules {
@@ -196,7 +199,10 @@ impl Route {
     /// Whether the account still has the region; true while no account was met.
     #[must_use]
     pub fn lists(&self, region: Region) -> bool {
-        self.operation.observer.get().is_none_or(|observer| observer.lists(region))
+        self.operation
+            .observer
+            .get()
+            .is_none_or(|observer| observer.lists(region))
     }
 
     /// Marks the beginning of a layer's call, for [`conclude`](Self::conclude).
@@ -211,7 +217,10 @@ impl Route {
     /// Why nothing may be sent: the deadline has passed, the stored procedure may have run, every
     /// region is excluded, or there were too many attempts already.
     pub fn begin(&self, now: Instant, begin: Begin) -> Result<AttemptId, FailureKind> {
-        self.operation.record.lock().begin(self.operation(), now, begin)
+        self.operation
+            .record
+            .lock()
+            .begin(self.operation(), now, begin)
     }
 
     /// Ends an attempt and tells the account. A second end of the same attempt does nothing.
@@ -229,7 +238,14 @@ impl Route {
         let (settled, last) = {
             let mut record = self.operation.record.lock();
             let settled = record.settle(since.0, now);
-            (settled, record.attempts().get(since.0..).and_then(<[Attempt]>::last).copied())
+            (
+                settled,
+                record
+                    .attempts()
+                    .get(since.0..)
+                    .and_then(<[Attempt]>::last)
+                    .copied(),
+            )
         };
         for attempt in &settled {
             self.tell(attempt, now);
@@ -239,18 +255,29 @@ impl Route {
 
     /// Notes how far the leaf got with an attempt.
     pub fn note_phase(&self, id: AttemptId, phase: Phase) {
-        self.operation.record.lock().update(id, |attempt| attempt.phase = phase);
+        self.operation
+            .record
+            .lock()
+            .update(id, |attempt| attempt.phase = phase);
     }
 
     /// Notes which connection shard carries an attempt.
     pub fn note_shard(&self, id: AttemptId, shard: u16) {
-        self.operation.record.lock().update(id, |attempt| attempt.shard = Some(shard));
+        self.operation
+            .record
+            .lock()
+            .update(id, |attempt| attempt.shard = Some(shard));
     }
 
     /// The attempt of this number, as it stands.
     #[must_use]
     pub fn attempt(&self, id: AttemptId) -> Option<Attempt> {
-        self.operation.record.lock().attempts().get(id.0 as usize).copied()
+        self.operation
+            .record
+            .lock()
+            .attempts()
+            .get(id.0 as usize)
+            .copied()
     }
 
     /// Reads the attempts made so far.

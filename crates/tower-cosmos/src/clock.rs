@@ -1,0 +1,93 @@
+//! One clock for everything: monotonic time is tokio's, so that tests can pause it; wall time can
+//! be made to follow it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use arc_swap::ArcSwapOption;
+use cosmos_core::signing::http_date;
+use http::HeaderValue;
+
+/// Monotonic time now, as tokio sees it.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+/// Wall time for `x-ms-date` and signatures.
+///
+/// The system's clock is read afresh each time, so that a machine that slept does not sign with
+/// an old date. [`Clock::starting_at`] follows tokio's time instead, paused or not.
+#[derive(Clone)]
+pub struct Clock(Arc<Source>);
+
+struct Source {
+    /// A wall time and the monotonic instant at which it was right; `None` for the system's.
+    start: Option<(SystemTime, Instant)>,
+    date: ArcSwapOption<Date>,
+}
+
+/// A date as it is sent, and the second that it stands for.
+#[derive(Debug)]
+pub(crate) struct Date {
+    second: u64,
+    pub(crate) text: String,
+    pub(crate) value: HeaderValue,
+}
+
+impl Clock {
+    /// The system's clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::from_start(None)
+    }
+
+    /// A clock that shows `start` now and goes on with tokio's time.
+    #[must_use]
+    pub fn starting_at(start: SystemTime) -> Self {
+        Self::from_start(Some((start, now())))
+    }
+
+    fn from_start(start: Option<(SystemTime, Instant)>) -> Self {
+        Self(Arc::new(Source { start, date: ArcSwapOption::empty() }))
+    }
+
+    /// The wall time.
+    #[must_use]
+    pub fn wall(&self) -> SystemTime {
+        match self.0.start {
+            Some((wall, began)) => wall + now().saturating_duration_since(began),
+            // The one place that reads the system's clock.
+            #[allow(clippy::disallowed_methods)]
+            None => SystemTime::now(),
+        }
+    }
+
+    /// The date of this second, formatted once a second.
+    pub(crate) fn date(&self) -> Arc<Date> {
+        let wall = self.wall();
+        let second = wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+        if let Some(date) = &*self.0.date.load()
+            && date.second == second
+        {
+            return Arc::clone(date);
+        }
+        let text = http_date(wall);
+        let value = HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""));
+        let date = Arc::new(Date { second, text, value });
+        self.0.date.store(Some(Arc::clone(&date)));
+        date
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::system()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clock").field("wall", &self.wall()).finish()
+    }
+}

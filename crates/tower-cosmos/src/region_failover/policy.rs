@@ -1,0 +1,92 @@
+use std::time::Instant;
+
+use cosmos_core::policy::failover::{self, FailoverLimits, Move, Refresh};
+use cosmos_core::policy::{Jitter, Verdict, fits, verdict};
+use cosmos_core::{Attempt, Budget, Reason, Route};
+use http::HeaderMap;
+
+use crate::Account;
+use crate::retry::{Again, Decision, Policy, Refreshing};
+
+/// When, and within which budget, an operation moves to another region.
+#[derive(Clone, Debug)]
+pub struct FailoverPolicy {
+    account: Account,
+    pub(super) limits: FailoverLimits,
+    pub(super) jitter: Jitter,
+}
+
+impl FailoverPolicy {
+    pub(super) fn new(account: Account) -> Self {
+        Self { account, limits: FailoverLimits::default(), jitter: Jitter::default() }
+    }
+
+    /// The next try as things stand, if there is anywhere to go.
+    fn onward(&self, route: &Route, verdict: Verdict, planned: Move, failed: &Attempt) -> Option<Again> {
+        let reason = match planned.budget {
+            Budget::BackendFailover => Reason::BackendFailover,
+            _ => Reason::Failover,
+        };
+        let steering = route.steering.onward(reason);
+        let next = self.account.next_region(route, steering)?;
+        let wait = route.with_spent(|spent| {
+            failover::wait(self.limits, spent, verdict, failed.region, next, self.jitter)
+        });
+        Some(Again { steering, wait })
+    }
+}
+
+impl Policy for FailoverPolicy {
+    fn decide(
+        &self,
+        route: &Route,
+        attempt: &Attempt,
+        _: Option<&HeaderMap>,
+        now: Instant,
+    ) -> Decision {
+        let rules = route.rules();
+        let multi_write = self.account.is_multi_write();
+        let verdict = verdict(rules.operation, rules.retry_writes, multi_write, attempt.outcome);
+        let Some(planned) =
+            route.with_spent(|spent| failover::next_move(self.limits, spent, verdict))
+        else {
+            return Decision::Surface;
+        };
+        if planned.refresh == Refresh::AskForAccount {
+            self.account.request_refresh();
+        }
+        if planned.refresh == Refresh::AwaitAccount {
+            return self.after_refresh(route, verdict, planned, *attempt);
+        }
+        match self.onward(route, verdict, planned, attempt) {
+            Some(again) if fits(again.wait, now, route.deadline()) => {
+                route.with_spent(|spent| spent.spend(planned.budget));
+                Decision::Again(again)
+            }
+            _ => Decision::Surface,
+        }
+    }
+}
+
+impl FailoverPolicy {
+    fn after_refresh(
+        &self,
+        route: &Route,
+        verdict: Verdict,
+        planned: Move,
+        attempt: Attempt,
+    ) -> Decision {
+        route.with_spent(|spent| spent.spend(planned.budget));
+        let policy = self.clone();
+        let route = route.clone();
+        Decision::After(Refreshing(Box::pin(async move {
+            let refreshed = policy.account.refresh();
+            match route.deadline() {
+                // The deadline ends the wait, and then the answer at hand is the last real one.
+                Some(deadline) => tokio::time::timeout_at(deadline.into(), refreshed).await.ok()?,
+                None => refreshed.await,
+            }
+            policy.onward(&route, verdict, planned, &attempt)
+        })))
+    }
+}

@@ -1,0 +1,246 @@
+//! The response future of the retrying layers.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use cosmos_core::policy::fits;
+use cosmos_core::{
+    Attempt, BoxError, FailureKind, Outcome, Position, Status, Steering, TransportError,
+};
+use http::{Request, Response};
+use pin_project_lite::pin_project;
+use tokio::time::Sleep;
+use tower_service::Service;
+
+use super::{Again, Decision, Policy, Refreshing};
+use crate::clock::now;
+use crate::scope::Scope;
+
+pin_project! {
+    /// The response future of a retrying layer.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ResponseFuture<P, S, B>
+    where
+        S: Service<Request<B>>,
+    {
+        // Both absent for a request that passes through.
+        scope: Option<Scope>,
+        retrying: Option<Retrying<P, S, B>>,
+        // What is surfaced if sending again fails before it began. Dropped before any wait.
+        last: Option<Result<S::Response, BoxError>>,
+        #[pin]
+        state: State<S::Future>,
+    }
+}
+
+pin_project! {
+    #[project = StateProjection]
+    enum State<F> {
+        Trying { #[pin] future: F },
+        Refreshing { refreshing: Refreshing },
+        Waiting { sleep: Pin<Box<Sleep>>, steering: Steering },
+        GettingReady { steering: Steering, limit: Option<Pin<Box<Sleep>>> },
+    }
+}
+
+struct Retrying<P, S, B> {
+    policy: P,
+    // The service that was called; polled ready again before each further try.
+    service: S,
+    request: Request<B>,
+    position: Position,
+}
+
+impl<P, S, B> ResponseFuture<P, S, B>
+where
+    S: Service<Request<B>>,
+{
+    pub(super) fn pass(future: S::Future) -> Self {
+        Self { scope: None, retrying: None, last: None, state: State::Trying { future } }
+    }
+
+    pub(super) fn new(
+        scope: Scope,
+        policy: P,
+        service: S,
+        request: Request<B>,
+        position: Position,
+        future: S::Future,
+    ) -> Self {
+        let retrying = Retrying { policy, service, request, position };
+        Self {
+            scope: Some(scope),
+            retrying: Some(retrying),
+            last: None,
+            state: State::Trying { future },
+        }
+    }
+}
+
+impl<P, S, B, R> Future for ResponseFuture<P, S, B>
+where
+    P: Policy,
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Error: Into<BoxError>,
+    B: Clone,
+{
+    type Output = Result<Response<R>, BoxError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let (Some(scope), Some(retrying)) = (this.scope.as_ref(), this.retrying.as_mut()) else {
+            let StateProjection::Trying { future } = this.state.project() else {
+                unreachable!("a request that passes through is tried once")
+            };
+            return future.poll(cx).map_err(Into::into);
+        };
+        let _operation = scope.trace();
+        loop {
+            match this.state.as_mut().project() {
+                StateProjection::Trying { future } => {
+                    let result = ready!(future.poll(cx)).map_err(Into::into);
+                    match retrying.decide(scope, &result) {
+                        Decision::Surface => return Poll::Ready(surface(scope, result)),
+                        Decision::Again(again) => {
+                            *this.last = Some(result);
+                            if !fits_deadline(scope, again) {
+                                return Poll::Ready(surface_last(scope, this.last));
+                            }
+                            this.state.set(State::after(again, this.last));
+                        }
+                        Decision::After(refreshing) => {
+                            *this.last = Some(result);
+                            this.state.set(State::Refreshing { refreshing });
+                        }
+                    }
+                }
+                StateProjection::Refreshing { refreshing } => {
+                    match ready!(refreshing.0.as_mut().poll(cx)) {
+                        Some(again) if fits_deadline(scope, again) => {
+                            this.state.set(State::after(again, this.last));
+                        }
+                        _ => return Poll::Ready(surface_last(scope, this.last)),
+                    }
+                }
+                StateProjection::Waiting { sleep, steering } => {
+                    ready!(sleep.as_mut().poll(cx));
+                    let steering = *steering;
+                    this.state.set(State::GettingReady { steering, limit: None });
+                }
+                StateProjection::GettingReady { steering, limit } => {
+                    match retrying.service.poll_ready(cx) {
+                        Poll::Ready(Ok(())) => {
+                            *this.last = None;
+                            let future = retrying.send(scope, *steering);
+                            this.state.set(State::Trying { future });
+                        }
+                        Poll::Ready(Err(error)) => {
+                            let last = this.last.take().unwrap_or(Err(error.into()));
+                            return Poll::Ready(surface(scope, last));
+                        }
+                        Poll::Pending => {
+                            let Some(deadline) = scope.route.deadline() else {
+                                return Poll::Pending;
+                            };
+                            let limit = limit.get_or_insert_with(|| {
+                                Box::pin(tokio::time::sleep_until(deadline.into()))
+                            });
+                            ready!(limit.as_mut().poll(cx));
+                            return Poll::Ready(surface_last(scope, this.last));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<F> State<F> {
+    /// The state that leads to the next try, and what may be kept until then.
+    fn after<T>(again: Again, last: &mut Option<T>) -> Self {
+        let steering = again.steering;
+        if again.wait.is_zero() {
+            return Self::GettingReady { steering, limit: None };
+        }
+        *last = None;
+        Self::Waiting { sleep: Box::pin(tokio::time::sleep(again.wait)), steering }
+    }
+}
+
+impl<P, S, B, R> Retrying<P, S, B>
+where
+    P: Policy,
+    S: Service<Request<B>, Response = Response<R>>,
+    B: Clone,
+{
+    fn decide(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
+        let now = now();
+        let Some(mut attempt) = scope.route.conclude(self.position, now) else {
+            return Decision::Surface;
+        };
+        let headers = match result {
+            Ok(response) => {
+                attempt.outcome = Outcome::Answered(Status::of_response(response));
+                Some(response.headers())
+            }
+            Err(error) if is_of_attempt(&**error, &attempt) => None,
+            Err(_) => return Decision::Surface,
+        };
+        if attempt.sole {
+            // Every region is excluded: the one request that may be sent has been.
+            return Decision::Surface;
+        }
+        self.policy.decide(&scope.route, &attempt, headers, now)
+    }
+
+    fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {
+        let mut request = self.request.clone();
+        let mut route = scope.route.clone();
+        route.steering = steering;
+        request.extensions_mut().insert(route);
+        self.service.call(request)
+    }
+}
+
+type Outcomes<R> = Result<Response<R>, BoxError>;
+
+fn surface<R>(scope: &Scope, result: Outcomes<R>) -> Outcomes<R> {
+    result.map(|response| scope.answer(response))
+}
+
+fn surface_last<R>(scope: &Scope, last: &mut Option<Outcomes<R>>) -> Outcomes<R> {
+    let expired = || Err(scope.error(FailureKind::DeadlineExceeded).into());
+    surface(scope, last.take().unwrap_or_else(expired))
+}
+
+fn fits_deadline(scope: &Scope, again: Again) -> bool {
+    let fits = fits(again.wait, now(), scope.route.deadline());
+    tracing::debug!(
+        cosmos.reason = again.steering.reason.name(),
+        cosmos.wait = ?again.wait,
+        cosmos.fits = fits,
+        "retry"
+    );
+    fits
+}
+
+/// Whether an error is that of the attempt itself: reported by `EndpointLayer`, or by a foreign
+/// layer that gave up while the attempt was under way.
+fn is_of_attempt(error: &(dyn std::error::Error + 'static), attempt: &Attempt) -> bool {
+    let Outcome::Failed(kind) = attempt.outcome else { return false };
+    match TransportError::find(error) {
+        Some(ours) => ours.kind() == kind,
+        None => true,
+    }
+}
+
+impl<P, S, B> fmt::Debug for ResponseFuture<P, S, B>
+where
+    S: Service<Request<B>>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}

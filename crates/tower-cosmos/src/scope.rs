@@ -1,0 +1,61 @@
+//! A layer's view of the operation that a call belongs to.
+
+use std::time::Instant;
+
+use cosmos_core::{FailureKind, Operation, Route, TransportError};
+use http::{Request, Response};
+use tracing::Span;
+
+use crate::clock::now;
+
+/// The operation of a call. The first layer to see it opens the operation's span, and gives the
+/// journal to the caller with the response.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) route: Route,
+    first: bool,
+    span: Span,
+}
+
+impl Scope {
+    /// `None`: the request is nothing of ours and is to pass untouched.
+    pub(crate) fn enter<B>(request: &mut Request<B>) -> Option<Self> {
+        let entered = Route::enter(request, now())?;
+        let span = if entered.first { operation_span(entered.route.operation()) } else { Span::none() };
+        Some(Self { route: entered.route, first: entered.first, span })
+    }
+
+    /// Makes the operation's span current while a layer works on it.
+    pub(crate) fn trace(&self) -> tracing::span::Entered<'_> {
+        self.span.enter()
+    }
+
+    /// The response as the layer returns it.
+    pub(crate) fn answer<R>(&self, mut response: Response<R>) -> Response<R> {
+        if self.first {
+            response.extensions_mut().insert(self.route.journal());
+        }
+        response
+    }
+
+    /// An error of our own about the operation.
+    pub(crate) fn error(&self, kind: FailureKind) -> TransportError {
+        TransportError::new(kind).with_journal(self.route.journal())
+    }
+
+    /// The deadline, if it lies ahead; `Err` if it has passed.
+    pub(crate) fn time_left(&self, now: Instant) -> Result<Option<Instant>, FailureKind> {
+        if self.route.expired(now) {
+            return Err(FailureKind::DeadlineExceeded);
+        }
+        Ok(self.route.deadline())
+    }
+}
+
+fn operation_span(operation: Operation) -> Span {
+    tracing::info_span!(
+        "cosmos.operation",
+        cosmos.action = ?operation.action(),
+        cosmos.resource = ?operation.resource(),
+    )
+}
