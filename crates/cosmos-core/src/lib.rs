@@ -2,3 +2,5 @@
 
 pub mod headers;
 pub mod operation;
+mod percent;
+pub mod signing;
