@@ -1,5 +1,6 @@
 //! Words and decisions for resilient Azure Cosmos DB clients: no I/O, no async, no clock of its own.
 
+pub mod connection_string;
 pub mod headers;
 pub mod operation;
 mod percent;
