@@ -133,8 +133,9 @@ fn parse_endpoint(text: &str) -> Option<Uri> {
     // What is left besides a host is a port: neither a user, who would be shown wherever the
     // endpoint is, nor a port that is no number, which the parser lets pass.
     let rest = authority.as_str().strip_prefix(host)?;
-    let port = rest.is_empty() || rest.strip_prefix(':')?.parse::<u16>().is_ok();
-    (known && !host.is_empty() && port).then_some(uri)
+    let is_port = |text: &str| !text.starts_with('+') && text.parse::<u16>().is_ok();
+    let whole = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+    (known && !host.is_empty() && whole).then_some(uri)
 }
 
 #[cfg(test)]
@@ -197,6 +198,8 @@ mod tests {
             "https://:443/",
             "https://user:secret@shop/",
             "https://shop:port/",
+            "https://shop:+443/",
+            "https://shop:65536/",
             "/path",
         ] {
             let error = parse(&format!("AccountEndpoint={endpoint};AccountKey={KEY}")).unwrap_err();
