@@ -4,4 +4,5 @@ pub mod connection_string;
 pub mod headers;
 pub mod operation;
 mod percent;
+pub mod requests;
 pub mod signing;
