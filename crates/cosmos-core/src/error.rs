@@ -282,14 +282,20 @@ impl Error for TransportError {
     }
 }
 
-/// The first error of type `E` among `error` and its causes, at most 32 steps down.
-#[must_use]
-pub fn find_cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+/// An error and its causes, at most 32 steps down.
+pub fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
         (*error).source()
     })
     .take(32)
-    .find_map(|error| error.downcast_ref())
+}
+
+/// The first error of type `E` among `error` and its causes.
+#[must_use]
+pub fn find_cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    causes(error).find_map(|error| error.downcast_ref())
 }
 
 #[cfg(test)]

@@ -8,25 +8,31 @@
 //! * [`route`] carries steering and rules through the layers, [`journal`] the facts;
 //! * [`policy`] holds the tables of the retry specification.
 
+pub mod connection_string;
 pub mod endpoint;
 pub mod error;
 pub mod headers;
 pub mod journal;
 pub mod operation;
+mod percent;
 pub mod policy;
 pub mod region;
+pub mod requests;
 pub mod route;
 pub mod selection;
+pub mod signing;
 pub mod status;
 pub mod topology;
 
+pub use connection_string::{ConnectionString, ConnectionStringError};
 pub use endpoint::{Endpoint, EndpointError};
-pub use error::{BoxError, FailureKind, Sent, TransportError, find_cause};
+pub use error::{BoxError, FailureKind, Sent, TransportError, causes, find_cause};
 pub use journal::{
     Attempt, AttemptId, Begin, Budget, Journal, JournalSlot, Outcome, Phase, Reason, Spent,
 };
 pub use operation::{Action, Operation, Resource};
 pub use region::{Region, RegionError, RegionSet};
+pub use requests::PartitionKey;
 pub use route::{AttemptObserver, Entered, OperationOptions, Position, Route, Rules, Steering};
 pub use status::Status;
 pub use topology::{Access, Topology, TopologyError};

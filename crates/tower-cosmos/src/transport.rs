@@ -80,9 +80,8 @@ mod of_hyper {
     /// An error while connecting: nothing was sent.
     fn connecting(error: &(dyn Error + 'static)) -> FailureKind {
         // hyper-util's connector names a failed look-up only in its text.
-        let look_up = std::iter::successors(Some(error), |error| error.source())
-            .take(32)
-            .any(|error| error.to_string().starts_with("dns error"));
+        let look_up =
+            cosmos_core::causes(error).any(|error| error.to_string().starts_with("dns error"));
         if look_up {
             return FailureKind::Dns;
         }

@@ -11,7 +11,7 @@ use crate::{JournalSlot, Region, RegionError, RegionSet};
 /// use cosmos_core::{JournalSlot, OperationOptions, requests};
 ///
 /// let slot = JournalSlot::new();
-/// let mut request = requests::read_item("shop", "orders", "42", "customer-7").build()?;
+/// let mut request = requests::read_item("shop", "orders", "42", &"customer-7".into()).build()?;
 /// request.extensions_mut().insert(
 ///     OperationOptions::new()
 ///         .exclude_regions(["West Europe"])?
