@@ -286,10 +286,18 @@ impl Error for TransportError {
 pub fn causes<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
-        (*error).source()
-    })
-    .take(32)
+    std::iter::successors(Some(error), |error| cause(*error)).take(32)
+}
+
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    // An I/O error made from another one names that one's cause as its own, and so hides it.
+    let wrapped = error
+        .downcast_ref::<std::io::Error>()
+        .and_then(std::io::Error::get_ref);
+    wrapped.map_or_else(
+        || error.source(),
+        |inner| Some(inner as &(dyn Error + 'static)),
+    )
 }
 
 /// The first error of type `E` among `error` and its causes.
