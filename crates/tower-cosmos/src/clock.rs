@@ -49,7 +49,10 @@ impl Clock {
     }
 
     fn from_start(start: Option<(SystemTime, Instant)>) -> Self {
-        Self(Arc::new(Source { start, date: ArcSwapOption::empty() }))
+        Self(Arc::new(Source {
+            start,
+            date: ArcSwapOption::empty(),
+        }))
     }
 
     /// The wall time.
@@ -66,7 +69,10 @@ impl Clock {
     /// The date of this second, formatted once a second.
     pub(crate) fn date(&self) -> Arc<Date> {
         let wall = self.wall();
-        let second = wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+        let second = wall
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO)
+            .as_secs();
         if let Some(date) = &*self.0.date.load()
             && date.second == second
         {
@@ -74,7 +80,11 @@ impl Clock {
         }
         let text = http_date(wall);
         let value = HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""));
-        let date = Arc::new(Date { second, text, value });
+        let date = Arc::new(Date {
+            second,
+            text,
+            value,
+        });
         self.0.date.store(Some(Arc::clone(&date)));
         date
     }

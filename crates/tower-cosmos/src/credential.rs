@@ -57,7 +57,10 @@ impl KeyCredential {
 
 impl Credential for KeyCredential {
     fn authorize(&self, to_sign: &ToSign<'_>) -> Result<HeaderValue, BoxError> {
-        Ok(self.0.load().sign(to_sign.method, to_sign.path, to_sign.date))
+        Ok(self
+            .0
+            .load()
+            .sign(to_sign.method, to_sign.path, to_sign.date))
     }
 }
 

@@ -21,8 +21,16 @@ impl Scope {
     /// `None`: the request is nothing of ours and is to pass untouched.
     pub(crate) fn enter<B>(request: &mut Request<B>) -> Option<Self> {
         let entered = Route::enter(request, now())?;
-        let span = if entered.first { operation_span(entered.route.operation()) } else { Span::none() };
-        Some(Self { route: entered.route, first: entered.first, span })
+        let span = if entered.first {
+            operation_span(entered.route.operation())
+        } else {
+            Span::none()
+        };
+        Some(Self {
+            route: entered.route,
+            first: entered.first,
+            span,
+        })
     }
 
     /// Makes the operation's span current while a layer works on it.
@@ -32,7 +40,7 @@ impl Scope {
 
     /// The response as the layer returns it.
     pub(crate) fn answer<R>(&self, mut response: Response<R>) -> Response<R> {
-        if self.first {
+        if self.first && !self.route.is_foreign() {
             response.extensions_mut().insert(self.route.journal());
         }
         response

@@ -88,18 +88,17 @@ impl Route {
                 first: false,
             });
         }
-        let classified =
-            Operation::classify(request.method(), request.uri().path(), request.headers());
-        let options = request.extensions().get::<OperationOptions>();
-        let operation = match (classified, options) {
-            (Some(operation), _) => operation,
-            // Options say that it is meant for the account, so it goes where metadata goes.
-            (None, Some(_)) => Operation::unclassified(request.method()),
-            (None, None) => return None,
-        };
-        let route = Self::new(operation, options, now);
+        let operation = operation_of(request)?;
+        let route = Self::new(operation, request.extensions().get(), now);
         request.extensions_mut().insert(route.clone());
         Some(Entered { route, first: true })
+    }
+
+    /// Whether a request is one for an account, so that [`enter`](Self::enter) finds or makes a
+    /// route.
+    #[must_use]
+    pub fn concerns<B>(request: &http::Request<B>) -> bool {
+        request.extensions().get::<Self>().is_some() || operation_of(request).is_some()
     }
 
     /// The route of an operation that begins now.
@@ -295,6 +294,14 @@ impl Route {
             observer.ended(self.operation(), attempt, now);
         }
     }
+}
+
+fn operation_of<B>(request: &http::Request<B>) -> Option<Operation> {
+    let method = request.method();
+    let classified = Operation::classify(method, request.uri().path(), request.headers());
+    // Options say that it is meant for the account, so it goes where metadata goes.
+    let meant = || request.extensions().get::<OperationOptions>().is_some();
+    classified.or_else(|| meant().then(|| Operation::unclassified(method)))
 }
 
 impl fmt::Debug for Route {

@@ -15,7 +15,9 @@ pub struct RegionFailoverLayer {
 impl RegionFailoverLayer {
     /// A layer that moves among the account's regions.
     pub fn new(account: Account) -> Self {
-        Self { policy: FailoverPolicy::new(account) }
+        Self {
+            policy: FailoverPolicy::new(account),
+        }
     }
 
     /// The budgets. Default: 3 moves, and 120 a second apart while the account's topology moves.
@@ -41,6 +43,9 @@ impl<S> Layer<S> for RegionFailoverLayer {
     type Service = RegionFailover<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RegionFailover { inner, policy: self.policy.clone() }
+        RegionFailover {
+            inner,
+            policy: self.policy.clone(),
+        }
     }
 }

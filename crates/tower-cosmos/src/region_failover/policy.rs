@@ -18,11 +18,21 @@ pub struct FailoverPolicy {
 
 impl FailoverPolicy {
     pub(super) fn new(account: Account) -> Self {
-        Self { account, limits: FailoverLimits::default(), jitter: Jitter::default() }
+        Self {
+            account,
+            limits: FailoverLimits::default(),
+            jitter: Jitter::default(),
+        }
     }
 
     /// The next try as things stand, if there is anywhere to go.
-    fn onward(&self, route: &Route, verdict: Verdict, planned: Move, failed: &Attempt) -> Option<Again> {
+    fn onward(
+        &self,
+        route: &Route,
+        verdict: Verdict,
+        planned: Move,
+        failed: &Attempt,
+    ) -> Option<Again> {
         let reason = match planned.budget {
             Budget::BackendFailover => Reason::BackendFailover,
             _ => Reason::Failover,
@@ -30,7 +40,14 @@ impl FailoverPolicy {
         let steering = route.steering.onward(reason);
         let next = self.account.next_region(route, steering)?;
         let wait = route.with_spent(|spent| {
-            failover::wait(self.limits, spent, verdict, failed.region, next, self.jitter)
+            failover::wait(
+                self.limits,
+                spent,
+                verdict,
+                failed.region,
+                next,
+                self.jitter,
+            )
         });
         Some(Again { steering, wait })
     }
@@ -46,7 +63,12 @@ impl Policy for FailoverPolicy {
     ) -> Decision {
         let rules = route.rules();
         let multi_write = self.account.is_multi_write();
-        let verdict = verdict(rules.operation, rules.retry_writes, multi_write, attempt.outcome);
+        let verdict = verdict(
+            rules.operation,
+            rules.retry_writes,
+            multi_write,
+            attempt.outcome,
+        );
         let Some(planned) =
             route.with_spent(|spent| failover::next_move(self.limits, spent, verdict))
         else {
@@ -83,7 +105,9 @@ impl FailoverPolicy {
             let refreshed = policy.account.refresh();
             match route.deadline() {
                 // The deadline ends the wait, and then the answer at hand is the last real one.
-                Some(deadline) => tokio::time::timeout_at(deadline.into(), refreshed).await.ok()?,
+                Some(deadline) => tokio::time::timeout_at(deadline.into(), refreshed)
+                    .await
+                    .ok()?,
                 None => refreshed.await,
             }
             policy.onward(&route, verdict, planned, &attempt)

@@ -18,7 +18,10 @@ pub struct RegionFailover<S> {
 impl<S> RegionFailover<S> {
     /// Wraps a service with the specification's budgets.
     pub fn new(inner: S, account: Account) -> Self {
-        Self { inner, policy: FailoverPolicy::new(account) }
+        Self {
+            inner,
+            policy: FailoverPolicy::new(account),
+        }
     }
 
     /// A layer with the specification's budgets.

@@ -58,7 +58,12 @@ where
     S: Service<Request<B>>,
 {
     pub(super) fn pass(future: S::Future) -> Self {
-        Self { scope: None, retrying: None, last: None, state: State::Trying { future } }
+        Self {
+            scope: None,
+            retrying: None,
+            last: None,
+            state: State::Trying { future },
+        }
     }
 
     pub(super) fn new(
@@ -69,7 +74,12 @@ where
         position: Position,
         future: S::Future,
     ) -> Self {
-        let retrying = Retrying { policy, service, request, position };
+        let retrying = Retrying {
+            policy,
+            service,
+            request,
+            position,
+        };
         Self {
             scope: Some(scope),
             retrying: Some(retrying),
@@ -127,7 +137,10 @@ where
                 StateProjection::Waiting { sleep, steering } => {
                     ready!(sleep.as_mut().poll(cx));
                     let steering = *steering;
-                    this.state.set(State::GettingReady { steering, limit: None });
+                    this.state.set(State::GettingReady {
+                        steering,
+                        limit: None,
+                    });
                 }
                 StateProjection::GettingReady { steering, limit } => {
                     match retrying.service.poll_ready(cx) {
@@ -162,10 +175,16 @@ impl<F> State<F> {
     fn after<T>(again: Again, last: &mut Option<T>) -> Self {
         let steering = again.steering;
         if again.wait.is_zero() {
-            return Self::GettingReady { steering, limit: None };
+            return Self::GettingReady {
+                steering,
+                limit: None,
+            };
         }
         *last = None;
-        Self::Waiting { sleep: Box::pin(tokio::time::sleep(again.wait)), steering }
+        Self::Waiting {
+            sleep: Box::pin(tokio::time::sleep(again.wait)),
+            steering,
+        }
     }
 }
 
@@ -229,7 +248,9 @@ fn fits_deadline(scope: &Scope, again: Again) -> bool {
 /// Whether an error is that of the attempt itself: reported by `EndpointLayer`, or by a foreign
 /// layer that gave up while the attempt was under way.
 fn is_of_attempt(error: &(dyn std::error::Error + 'static), attempt: &Attempt) -> bool {
-    let Outcome::Failed(kind) = attempt.outcome else { return false };
+    let Outcome::Failed(kind) = attempt.outcome else {
+        return false;
+    };
     match TransportError::find(error) {
         Some(ours) => ours.kind() == kind,
         None => true,

@@ -28,8 +28,13 @@ pub trait Policy {
     /// Decides on a failed or answered attempt, spending from a budget if it is to be repeated.
     ///
     /// `headers` are the answer's, where there is one.
-    fn decide(&self, route: &Route, attempt: &Attempt, headers: Option<&HeaderMap>, now: Instant)
-    -> Decision;
+    fn decide(
+        &self,
+        route: &Route,
+        attempt: &Attempt,
+        headers: Option<&HeaderMap>,
+        now: Instant,
+    ) -> Decision;
 }
 
 /// What a policy decided.

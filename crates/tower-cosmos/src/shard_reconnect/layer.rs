@@ -26,6 +26,9 @@ impl<S> Layer<S> for ShardReconnectLayer {
     type Service = ShardReconnect<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        ShardReconnect { inner, policy: self.policy }
+        ShardReconnect {
+            inner,
+            policy: self.policy,
+        }
     }
 }

@@ -47,6 +47,9 @@ impl Policy for ReconnectPolicy {
             avoid_shard: attempt.shard,
             ..route.steering.again(attempt.region, Reason::Reconnect)
         };
-        Decision::Again(Again { steering, wait: Duration::ZERO })
+        Decision::Again(Again {
+            steering,
+            wait: Duration::ZERO,
+        })
     }
 }

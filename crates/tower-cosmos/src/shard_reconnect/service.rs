@@ -17,7 +17,10 @@ pub struct ShardReconnect<S> {
 impl<S> ShardReconnect<S> {
     /// Wraps a service.
     pub fn new(inner: S) -> Self {
-        Self { inner, policy: ReconnectPolicy::default() }
+        Self {
+            inner,
+            policy: ReconnectPolicy::default(),
+        }
     }
 
     /// A layer with the default budget.

@@ -41,6 +41,9 @@ impl<S> Layer<S> for ThrottleRetryLayer {
     type Service = ThrottleRetry<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        ThrottleRetry { inner, policy: self.policy }
+        ThrottleRetry {
+            inner,
+            policy: self.policy,
+        }
     }
 }

@@ -17,7 +17,10 @@ pub struct ThrottleRetry<S> {
 impl<S> ThrottleRetry<S> {
     /// Wraps a service with the default budget.
     pub fn new(inner: S) -> Self {
-        Self { inner, policy: ThrottlePolicy::default() }
+        Self {
+            inner,
+            policy: ThrottlePolicy::default(),
+        }
     }
 
     /// A layer with the default budget.

@@ -1,0 +1,247 @@
+//! Endpoint marks: which regions to avoid for reads or writes, until when and why.
+//!
+//! A mark holds for its duration; then one request at a time may try the region, until an outcome
+//! clears the mark or sets it anew. Reading is lock-free while a region has never been marked.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use cosmos_core::policy::marking::{Cause, Effect};
+use cosmos_core::region::MAX_REGIONS;
+use cosmos_core::selection::{Standing, Standings};
+use cosmos_core::{Access, Attempt, Region};
+use parking_lot::Mutex;
+
+/// The marks of an account.
+pub(crate) struct Marks {
+    duration: Duration,
+    trials: AtomicU64,
+    regions: Box<[Marked]>,
+}
+
+/// The marks of a region. Most are never marked, so the flag is all that a choice looks at.
+#[derive(Default)]
+struct Marked {
+    any: AtomicBool,
+    sides: Mutex<[Side; 2]>,
+}
+
+/// One side (reads or writes) of an endpoint.
+#[derive(Copy, Clone, Default)]
+struct Side {
+    mark: Option<Mark>,
+    // When an answer last cleared a mark: failures of attempts begun before are old news.
+    cleared: Option<Instant>,
+}
+
+#[derive(Copy, Clone)]
+struct Mark {
+    cause: Cause,
+    until: Instant,
+    trial: Option<u64>,
+}
+
+impl Mark {
+    fn standing(&self, now: Instant) -> Standing {
+        if now < self.until || self.trial.is_some() {
+            Standing::Bad
+        } else {
+            Standing::Due
+        }
+    }
+}
+
+impl Marks {
+    pub(super) fn new(duration: Duration) -> Self {
+        let regions = std::iter::repeat_with(Marked::default)
+            .take(MAX_REGIONS)
+            .collect();
+        Self {
+            duration,
+            trials: AtomicU64::new(0),
+            regions,
+        }
+    }
+
+    /// The marks as they stand at an instant.
+    pub(super) fn at(&self, now: Instant) -> MarksAt<'_> {
+        MarksAt { marks: self, now }
+    }
+
+    fn of(&self, region: Region) -> &Marked {
+        &self.regions[region.index()]
+    }
+
+    /// Takes the one trial of an endpoint whose mark has expired. An endpoint that could not be
+    /// reached has one trial for both its sides.
+    pub(super) fn take_trial(
+        marks: &Arc<Self>,
+        region: Region,
+        access: Access,
+        now: Instant,
+    ) -> Option<Trial> {
+        let mut sides = marks.of(region).sides.lock();
+        let own = sides[access as usize].mark?;
+        if own.standing(now) != Standing::Due {
+            return None;
+        }
+        let shared =
+            |mark: &Mark| own.cause == Cause::Unreachable && mark.cause == Cause::Unreachable;
+        let other = &sides[1 - access as usize];
+        if other
+            .mark
+            .as_ref()
+            .is_some_and(|mark| shared(mark) && mark.trial.is_some())
+        {
+            return None;
+        }
+        let id = marks.trials.fetch_add(1, Ordering::Relaxed);
+        for (index, side) in sides.iter_mut().enumerate() {
+            if let Some(mark) = &mut side.mark
+                && (index == access as usize || shared(mark))
+            {
+                mark.trial = Some(id);
+            }
+        }
+        drop(sides);
+        Some(Trial {
+            marks: Arc::clone(marks),
+            region,
+            id,
+        })
+    }
+
+    /// What an attempt's outcome does to the marks of its region.
+    pub(super) fn apply(&self, attempt: &Attempt, effect: Effect, now: Instant) {
+        let marked = self.of(attempt.region);
+        // Nothing to clear: the usual case.
+        if !matches!(effect, Effect::Mark { .. }) && !marked.any.load(Ordering::Acquire) {
+            return;
+        }
+        let mut sides = marked.sides.lock();
+        match effect {
+            Effect::None => {}
+            Effect::Mark { cause, read, write } => {
+                for (side, wanted) in sides.iter_mut().zip([read, write]) {
+                    let old_news = side.cleared.is_some_and(|cleared| attempt.began < cleared);
+                    if wanted && !old_news {
+                        let until = now + self.duration;
+                        side.mark = Some(Mark {
+                            cause,
+                            until,
+                            trial: None,
+                        });
+                    }
+                }
+            }
+            Effect::Clear(access) => {
+                for (index, side) in sides.iter_mut().enumerate() {
+                    side.clear(now, |mark| {
+                        mark.cause == Cause::Unreachable || index == access as usize
+                    });
+                }
+            }
+            Effect::Reached => {
+                for side in &mut *sides {
+                    side.clear(now, |mark| mark.cause == Cause::Unreachable);
+                }
+            }
+        }
+        marked.note(&sides, attempt.region);
+    }
+
+    /// A refresh changed the list of an access: what answers said of it is old.
+    pub(super) fn list_changed(&self, access: Access, now: Instant) {
+        for marked in &self.regions {
+            if marked.any.load(Ordering::Acquire) {
+                let mut sides = marked.sides.lock();
+                sides[access as usize].clear(now, |mark| mark.cause == Cause::Answer);
+                marked.any.store(
+                    sides.iter().any(|side| side.mark.is_some()),
+                    Ordering::Release,
+                );
+            }
+        }
+    }
+}
+
+impl Marked {
+    fn note(&self, sides: &[Side; 2], region: Region) {
+        let any = sides.iter().any(|side| side.mark.is_some());
+        if self.any.swap(any, Ordering::AcqRel) != any {
+            tracing::info!(
+                cosmos.region = region.name(),
+                cosmos.marked = any,
+                "endpoint"
+            );
+        }
+    }
+}
+
+impl Side {
+    fn clear(&mut self, now: Instant, clears: impl Fn(&Mark) -> bool) {
+        if self.mark.as_ref().is_some_and(clears) {
+            *self = Self {
+                mark: None,
+                cleared: Some(now),
+            };
+        }
+    }
+}
+
+/// The marks of an account at an instant.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct MarksAt<'a> {
+    marks: &'a Marks,
+    now: Instant,
+}
+
+impl Standings for MarksAt<'_> {
+    fn standing(&self, region: Region, access: Access) -> Standing {
+        let marked = self.marks.of(region);
+        if !marked.any.load(Ordering::Acquire) {
+            return Standing::Good;
+        }
+        let sides = *marked.sides.lock();
+        sides[access as usize]
+            .mark
+            .map_or(Standing::Good, |mark| mark.standing(self.now))
+    }
+}
+
+/// The one trial of a marked endpoint. Dropped without an outcome, it leaves the mark as it was,
+/// so that the next request may try.
+#[must_use]
+pub(crate) struct Trial {
+    marks: Arc<Marks>,
+    region: Region,
+    id: u64,
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        for side in &mut *self.marks.of(self.region).sides.lock() {
+            if let Some(mark) = &mut side.mark
+                && mark.trial == Some(self.id)
+            {
+                mark.trial = None;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Trial").field(&self.region).finish()
+    }
+}
+
+impl fmt::Debug for Marks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Marks")
+            .field("duration", &self.duration)
+            .finish_non_exhaustive()
+    }
+}

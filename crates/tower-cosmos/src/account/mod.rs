@@ -1,0 +1,239 @@
+//! The account: which regions there are, how their endpoints stand, and when to look again.
+//!
+//! [`Account`] is a cheap handle that the routing layers share. It holds an atomic snapshot of the
+//! account document, marks per region (reads and writes apart), and refreshes the document: at
+//! most once per interval, one refresh at a time, in a task that no caller owns, trying the global
+//! endpoint and then each regional one. A refresh that fails keeps what was known.
+//!
+//! ```
+//! use tower_cosmos::{Account, KeyCredential};
+//! use cosmos_core::signing::MasterKey;
+//! # use tower::service_fn;
+//! # use http::{Request, Response};
+//! # use http_body_util::Full;
+//! # use bytes::Bytes;
+//! # let my_hyper_client = service_fn(|_: Request<Full<Bytes>>| async {
+//! #     Ok::<_, std::convert::Infallible>(Response::new(Full::<Bytes>::default()))
+//! # });
+//! let key = KeyCredential::new(MasterKey::from_base64("c2VjcmV0")?);
+//! let account = Account::builder("https://acct.documents.azure.com/", key)
+//!     .preferred_regions(["West Europe", "North Europe"])
+//!     .excluded_regions(["East US"])
+//!     .build(my_hyper_client)?;
+//! # Ok::<(), tower_cosmos::AccountError>(())
+//! ```
+//!
+//! # Cancellation
+//! Dropping a caller never ends a refresh that others wait for. The background task holds a weak
+//! reference and ends with the last handle.
+
+mod builder;
+mod marks;
+mod reader;
+mod refresh;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
+use cosmos_core::policy::marking;
+use cosmos_core::selection::{self, Choice, History, View, access};
+use cosmos_core::{
+    Attempt, AttemptObserver, Endpoint, FailureKind, Operation, Region, RegionSet, Route, Steering,
+    Topology,
+};
+
+pub use builder::{AccountBuilder, AccountError};
+pub(crate) use marks::{Marks, Trial};
+pub use refresh::RefreshError;
+
+use crate::clock::{Clock, now};
+
+/// A handle to an account's routing state. Clones share it.
+#[derive(Clone)]
+pub struct Account(Arc<Inner>);
+
+struct Inner {
+    global: Endpoint,
+    preferred: Vec<Region>,
+    excluded: RegionSet,
+    topology: ArcSwapOption<Topology>,
+    marks: Arc<Marks>,
+    refresher: refresh::Refresher,
+    observer: Arc<Observer>,
+    sequence: AtomicU64,
+    clock: Clock,
+}
+
+impl Account {
+    /// The topology, once it is known.
+    #[must_use]
+    pub fn topology(&self) -> Option<Arc<Topology>> {
+        self.0.topology.load_full()
+    }
+
+    /// The endpoint that the account was made with.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.0.global
+    }
+
+    /// The clock that dates and signatures are made by.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// Whether every region accepts writes; false while the topology is not known.
+    #[must_use]
+    pub fn is_multi_write(&self) -> bool {
+        self.0
+            .topology
+            .load()
+            .as_ref()
+            .is_some_and(|topology| topology.is_multi_write())
+    }
+
+    /// Asks for a fresh account document without waiting for it: at once if the interval since
+    /// the last one has passed, else when it has.
+    pub fn request_refresh(&self) {
+        refresh::request(&self.0);
+    }
+
+    /// Asks for a fresh account document and waits until it was read, or could not be. Does not
+    /// wait for the interval: then what is known has to do.
+    pub async fn refresh(&self) {
+        refresh::refresh(&self.0).await;
+    }
+
+    /// Waits until the topology is known.
+    ///
+    /// # Errors
+    /// [`RefreshError`] if the account document could not be read and `keep_trying` is false.
+    pub(crate) async fn wait_for_topology(
+        &self,
+        keep_trying: bool,
+    ) -> Result<Arc<Topology>, RefreshError> {
+        refresh::wait_for_topology(&self.0, keep_trying).await
+    }
+
+    /// The region that an attempt with this steering would go to; `None` if nothing may be sent.
+    pub(crate) fn next_region(&self, route: &Route, steering: Steering) -> Option<Region> {
+        let topology = self.topology()?;
+        self.choose(&topology, route, steering, now())
+            .ok()
+            .map(|choice| choice.region)
+    }
+
+    /// Chooses a region and takes the trial that the choice needs.
+    pub(crate) fn choose_and_take(
+        &self,
+        topology: &Topology,
+        route: &Route,
+        now: Instant,
+    ) -> Result<(Choice, Option<Trial>), FailureKind> {
+        loop {
+            let choice = self.choose(topology, route, route.steering, now)?;
+            if !choice.trial {
+                return Ok((choice, None));
+            }
+            // Lost to another request: the region now stands as marked, so choose again. Each
+            // round takes one region out of the choice, so this ends.
+            let access = access(route.operation());
+            if let Some(trial) = Marks::take_trial(&self.0.marks, choice.region, access, now) {
+                return Ok((choice, Some(trial)));
+            }
+        }
+    }
+
+    fn choose(
+        &self,
+        topology: &Topology,
+        route: &Route,
+        steering: Steering,
+        now: Instant,
+    ) -> Result<Choice, FailureKind> {
+        let rules = route.rules();
+        let operation = rules.operation;
+        let history = route.with_attempts(|attempts| History::of(operation, attempts));
+        selection::choose(&View {
+            topology,
+            operation,
+            excluded: rules.excluded.union(self.0.excluded),
+            strict: rules.strict,
+            steering,
+            history: &history,
+            marks: &self.0.marks.at(now),
+            circuits: None,
+        })
+    }
+
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.0.sequence.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn observer(&self) -> Arc<dyn AttemptObserver> {
+        Arc::clone(&self.0.observer) as _
+    }
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Account")
+            .field("endpoint", &self.0.global)
+            .field("preferred", &self.0.preferred)
+            .field("excluded", &self.0.excluded)
+            .field("topology", &self.0.topology.load())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Hears of attempts on the account's behalf. Weak, so that a journal that somebody keeps does
+/// not keep the account.
+struct Observer(std::sync::Weak<Inner>);
+
+impl AttemptObserver for Observer {
+    fn ended(&self, operation: Operation, attempt: &Attempt, now: Instant) {
+        let Some(inner) = self.0.upgrade() else {
+            return;
+        };
+        tracing::debug!(
+            cosmos.region = attempt.region.name(),
+            cosmos.reason = attempt.reason.name(),
+            cosmos.outcome = ?attempt.outcome,
+            cosmos.duration = ?attempt.duration,
+            "attempt"
+        );
+        let effect = marking::effect(operation, attempt.outcome);
+        inner.marks.apply(attempt, effect, now);
+        // An endpoint that cannot be reached may have left the account.
+        if matches!(
+            effect,
+            marking::Effect::Mark {
+                cause: marking::Cause::Unreachable,
+                ..
+            }
+        ) {
+            refresh::request(&inner);
+        }
+    }
+
+    fn lists(&self, region: Region) -> bool {
+        region == Region::GLOBAL
+            || self.0.upgrade().is_none_or(|inner| {
+                inner
+                    .topology
+                    .load()
+                    .as_ref()
+                    .is_none_or(|topology| topology.lists(region))
+            })
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer(..)")
+    }
+}

@@ -1,0 +1,325 @@
+//! When the account document is read afresh: one refresh at a time, at most one per interval, in
+//! a task of the account's own.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use cosmos_core::policy::Jitter;
+use cosmos_core::{Access, BoxError, Endpoint, Region, Status, Topology, TopologyError};
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use super::Inner;
+use super::reader::Reader;
+use crate::clock::now;
+
+/// Why the account document could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RefreshError {
+    /// The endpoint could not be reached, or the connection broke.
+    #[error("the account document could not be read")]
+    Transport(#[source] BoxError),
+    /// The endpoint took too long.
+    #[error("the account document could not be read in time")]
+    Timeout,
+    /// The endpoint answered with something else than 2xx.
+    #[error("reading the account document was answered with {0}")]
+    Status(Status),
+    /// The answer was no account document.
+    #[error("the account document is unusable")]
+    Document(#[from] TopologyError),
+    /// There is no runtime to read it in.
+    #[error("the account document cannot be read outside of a tokio runtime")]
+    NoRuntime,
+}
+
+/// When and how to refresh.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct RefreshSettings {
+    pub(super) interval: Duration,
+    pub(super) period: Duration,
+    pub(super) read_timeout: Duration,
+    pub(super) jitter: Jitter,
+}
+
+impl Default for RefreshSettings {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(5),
+            period: Duration::from_secs(300),
+            read_timeout: Duration::from_secs(5),
+            jitter: Jitter::Random,
+        }
+    }
+}
+
+pub(super) struct Refresher {
+    reader: Arc<Reader>,
+    fallbacks: Vec<Endpoint>,
+    settings: RefreshSettings,
+    discovery: bool,
+    state: Mutex<State>,
+    finished: watch::Sender<Finished>,
+}
+
+#[derive(Default)]
+struct State {
+    last_started: Option<Instant>,
+    stage: Stage,
+    task: Option<AbortHandle>,
+    background: Option<AbortHandle>,
+}
+
+#[derive(Copy, Clone, Default, PartialEq)]
+enum Stage {
+    #[default]
+    Idle,
+    /// Asked for, and waiting for the interval to pass.
+    Scheduled,
+    Running,
+}
+
+/// How many refreshes have ended, and how the last one did.
+#[derive(Clone, Default)]
+struct Finished {
+    count: u64,
+    error: Option<Arc<RefreshError>>,
+}
+
+impl Refresher {
+    pub(super) fn new(
+        reader: Reader,
+        fallbacks: Vec<Endpoint>,
+        settings: RefreshSettings,
+        discovery: bool,
+    ) -> Self {
+        let finished = watch::Sender::new(Finished::default());
+        let reader = Arc::new(reader);
+        Self {
+            reader,
+            fallbacks,
+            settings,
+            discovery,
+            state: Mutex::default(),
+            finished,
+        }
+    }
+}
+
+impl Drop for Refresher {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        for task in [state.task.take(), state.background.take()]
+            .into_iter()
+            .flatten()
+        {
+            task.abort();
+        }
+    }
+}
+
+/// Asks for a refresh. It starts now, or when the interval since the last one has passed.
+pub(super) fn request(inner: &Arc<Inner>) {
+    start(inner);
+}
+
+/// Asks for a refresh and waits for it, unless it has to wait for the interval.
+pub(super) async fn refresh(inner: &Arc<Inner>) {
+    let mut finished = inner.refresher.finished.subscribe();
+    if start(inner) == Stage::Running {
+        // The sender lives in `inner`, so this ends with the refresh.
+        let _ = finished.changed().await;
+    }
+}
+
+pub(super) async fn wait_for_topology(
+    inner: &Arc<Inner>,
+    keep_trying: bool,
+) -> Result<Arc<Topology>, RefreshError> {
+    let mut finished = inner.refresher.finished.subscribe();
+    loop {
+        if let Some(topology) = inner.topology.load_full() {
+            return Ok(topology);
+        }
+        if start(inner) == Stage::Idle {
+            return Err(RefreshError::NoRuntime);
+        }
+        let _ = finished.changed().await;
+        let error = finished.borrow_and_update().error.clone();
+        if let Some(error) = error
+            && inner.topology.load().is_none()
+            && !keep_trying
+        {
+            return Err(RefreshError::Transport(error.into()));
+        }
+    }
+}
+
+/// Starts or schedules a refresh unless one is under way. Returns the stage that this led to;
+/// `Idle` means that there is no runtime to run it in, or nothing to read.
+fn start(inner: &Arc<Inner>) -> Stage {
+    let refresher = &inner.refresher;
+    let Ok(runtime) = Handle::try_current() else {
+        return Stage::Idle;
+    };
+    let now = now();
+    let (stage, due, first) = {
+        let mut state = refresher.state.lock();
+        if !refresher.discovery || state.stage != Stage::Idle {
+            return state.stage;
+        }
+        let due = state
+            .last_started
+            .map_or(now, |last| last + refresher.settings.interval);
+        state.stage = if due <= now {
+            Stage::Running
+        } else {
+            Stage::Scheduled
+        };
+        state.last_started = Some(due.max(now));
+        (state.stage, due, state.background.is_none())
+    };
+    // Not under the lock: a runtime that is shutting down drops the task, and its slot, at once.
+    let slot = Slot {
+        inner: Arc::downgrade(inner),
+        error: None,
+    };
+    let task = runtime.spawn(run(slot, due)).abort_handle();
+    refresher.state.lock().task = Some(task);
+    if first {
+        let task = background(Arc::downgrade(inner), refresher.settings);
+        let task = runtime.spawn(task).abort_handle();
+        if let Some(other) = refresher.state.lock().background.replace(task) {
+            other.abort();
+        }
+    }
+    stage
+}
+
+/// The one refresh under way. Freed on every outcome, even if its task is dropped.
+struct Slot {
+    inner: Weak<Inner>,
+    error: Option<Arc<RefreshError>>,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.upgrade() {
+            inner.refresher.state.lock().stage = Stage::Idle;
+            let error = self.error.take();
+            inner.refresher.finished.send_modify(|finished| {
+                finished.count += 1;
+                finished.error = error;
+            });
+        }
+    }
+}
+
+async fn run(mut slot: Slot, due: Instant) {
+    tokio::time::sleep_until(due.into()).await;
+    let Some(plan) = slot.inner.upgrade().map(|inner| Plan::of(&inner)) else {
+        return;
+    };
+    match plan.read().await {
+        Ok(topology) => {
+            if let Some(inner) = slot.inner.upgrade() {
+                apply(&inner, plan.known.as_deref(), topology);
+            }
+        }
+        Err(error) => {
+            tracing::warn!(error = %error, "the account document could not be refreshed");
+            slot.error = Some(Arc::new(error));
+        }
+    }
+}
+
+/// What a refresh needs. It does not hold the account, so that one that is dropped meanwhile
+/// ends the refresh, too.
+struct Plan {
+    reader: Arc<Reader>,
+    global: Endpoint,
+    others: Vec<Endpoint>,
+    preferred: Vec<Region>,
+    known: Option<Arc<Topology>>,
+}
+
+impl Plan {
+    fn of(inner: &Inner) -> Self {
+        inner.refresher.state.lock().stage = Stage::Running;
+        let known = inner.topology.load_full();
+        let others = match &known {
+            Some(topology) => topology.regional_endpoints(),
+            None => inner.refresher.fallbacks.clone(),
+        };
+        Self {
+            reader: Arc::clone(&inner.refresher.reader),
+            global: inner.global.clone(),
+            others,
+            preferred: inner.preferred.clone(),
+            known,
+        }
+    }
+
+    /// Tries the global endpoint, then each regional one, once each. The caller's exclusions do
+    /// not matter here: they are about data.
+    async fn read(&self) -> Result<Topology, RefreshError> {
+        let mut failure = None;
+        for endpoint in std::iter::once(&self.global).chain(&self.others) {
+            match self.read_from(endpoint).await {
+                Ok(topology) => return Ok(topology),
+                Err(error) => {
+                    tracing::debug!(endpoint = %endpoint, error = %error, "account read failed");
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        Err(failure.unwrap_or(RefreshError::Timeout))
+    }
+
+    async fn read_from(&self, endpoint: &Endpoint) -> Result<Topology, RefreshError> {
+        let document = self.reader.read(endpoint, self.known.is_none()).await?;
+        let topology = Topology::parse(&document, &self.global, &self.preferred)?;
+        let generation = self
+            .known
+            .as_ref()
+            .map_or(1, |known| known.generation() + 1);
+        Ok(topology.with_generation(generation))
+    }
+}
+
+fn apply(inner: &Inner, known: Option<&Topology>, topology: Topology) {
+    let now = now();
+    for access in [Access::Read, Access::Write] {
+        if known.is_some_and(|known| topology.list_differs(known, access)) {
+            tracing::info!(access = ?access, "the account's regions have changed");
+            inner.marks.list_changed(access, now);
+        }
+    }
+    let unknown = topology.unknown_preferences();
+    if known.is_none_or(|known| known.unknown_preferences() != unknown) {
+        for region in unknown {
+            tracing::warn!(
+                cosmos.region = region.name(),
+                "preferred, but not in the account"
+            );
+        }
+    }
+    inner.topology.store(Some(Arc::new(topology)));
+}
+
+/// Asks for a refresh every now and then, for as long as the account lives.
+async fn background(account: Weak<Inner>, settings: RefreshSettings) {
+    loop {
+        let period = settings
+            .period
+            .mul_f64(1.0 + 0.1 * settings.jitter.signed());
+        tokio::time::sleep(period).await;
+        let Some(inner) = account.upgrade() else {
+            return;
+        };
+        request(&inner);
+    }
+}

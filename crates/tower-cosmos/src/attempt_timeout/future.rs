@@ -1,0 +1,112 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use cosmos_core::{BoxError, FailureKind, Phase};
+use http::Response;
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep};
+
+use super::IdleBody;
+use crate::scope::Scope;
+
+pin_project! {
+    /// The response future of [`AttemptTimeout`](super::AttemptTimeout).
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ResponseFuture<F> {
+        // Absent for a request that passes through.
+        limited: Option<Limited>,
+        #[pin]
+        sleep: Option<Sleep>,
+        #[pin]
+        future: Option<F>,
+    }
+}
+
+struct Limited {
+    scope: Scope,
+    idle: Duration,
+}
+
+impl<F> ResponseFuture<F> {
+    pub(super) fn pass(future: F) -> Self {
+        Self {
+            limited: None,
+            sleep: None,
+            future: Some(future),
+        }
+    }
+
+    pub(super) fn new(scope: Scope, limit: Duration, idle: Duration, future: F) -> Self {
+        let deadline = scope.route.deadline().map(Instant::from_std);
+        // A limit beyond what the clock can hold is none.
+        let limit = Instant::now().checked_add(limit);
+        let until = limit.into_iter().chain(deadline).min();
+        Self {
+            limited: Some(Limited { scope, idle }),
+            sleep: until.map(tokio::time::sleep_until),
+            future: Some(future),
+        }
+    }
+}
+
+impl<F, R, E> Future for ResponseFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+    E: Into<BoxError>,
+{
+    type Output = Result<Response<IdleBody<R>>, BoxError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let future = this
+            .future
+            .as_mut()
+            .as_pin_mut()
+            .expect("polled after completion");
+        if let Poll::Ready(result) = future.poll(cx) {
+            let response = result.map_err(Into::into)?;
+            return Poll::Ready(Ok(match this.limited {
+                Some(Limited { scope, idle }) => {
+                    let deadline = scope.route.deadline();
+                    scope
+                        .answer(response)
+                        .map(|body| IdleBody::limited(body, *idle, deadline))
+                }
+                None => response.map(IdleBody::unlimited),
+            }));
+        }
+        let (Some(limited), Some(sleep)) = (this.limited, this.sleep.as_mut().as_pin_mut()) else {
+            return Poll::Pending;
+        };
+        if sleep.poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        let kind = limited.what_ran_out();
+        this.future.set(None);
+        Poll::Ready(Err(limited.scope.error(kind).into()))
+    }
+}
+
+impl Limited {
+    fn what_ran_out(&self) -> FailureKind {
+        let route = &self.scope.route;
+        if route.expired(Instant::now().into_std()) {
+            return FailureKind::DeadlineExceeded;
+        }
+        let attempt = route.steering.attempt.and_then(|id| route.attempt(id));
+        match attempt.map(|attempt| attempt.phase) {
+            // Nothing has left: the leaf was still connecting.
+            Some(Phase::Connecting) => FailureKind::ConnectTimeout,
+            _ => FailureKind::AttemptTimeout,
+        }
+    }
+}
+
+impl<F> fmt::Debug for ResponseFuture<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,135 @@
+use std::task::{Context, Poll};
+
+use cosmos_core::{Begin, BoxError, FailureKind, Topology, TransportError, selection};
+use http::{Request, Response};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::address::{address, is_for};
+use super::future::{Placed, ResponseFuture};
+use crate::Account;
+use crate::clock::now;
+use crate::scope::Scope;
+
+/// Layers [`Endpoint`]. See the [module](super).
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct EndpointLayer {
+    account: Account,
+}
+
+impl EndpointLayer {
+    /// A layer that sends requests to the account's regions.
+    pub fn new(account: Account) -> Self {
+        Self { account }
+    }
+}
+
+impl<S> Layer<S> for EndpointLayer {
+    type Service = Endpoint<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Endpoint::new(inner, self.account.clone())
+    }
+}
+
+/// Sends requests to the account's regions. See the [module](super).
+#[derive(Clone, Debug)]
+pub struct Endpoint<S> {
+    inner: S,
+    account: Account,
+}
+
+impl<S> Endpoint<S> {
+    /// Wraps a service.
+    pub fn new(inner: S, account: Account) -> Self {
+        Self { inner, account }
+    }
+
+    /// A layer for the account.
+    pub fn layer(account: Account) -> EndpointLayer {
+        EndpointLayer::new(account)
+    }
+}
+
+impl<S, B, R> Service<Request<B>> for Endpoint<S>
+where
+    S: Service<Request<B>, Response = Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+{
+    type Response = Response<R>;
+    type Error = BoxError;
+    type Future = ResponseFuture<S, B>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let Some(scope) = Scope::enter(&mut request) else {
+            return ResponseFuture::pass(self.inner.call(request));
+        };
+        scope.route.observe(|| self.account.observer());
+        let Some(topology) = self.account.topology() else {
+            // Waiting holds no readiness: the clone is made ready once the regions are known.
+            return ResponseFuture::wait(self.account.clone(), self.inner.clone(), scope, request);
+        };
+        place(&self.account, &topology, &scope, &mut request).map_or_else(
+            |error| ResponseFuture::refused(error),
+            |placed| {
+                let future = {
+                    let _operation = scope.trace();
+                    self.inner.call(request)
+                };
+                ResponseFuture::send(scope, placed, future)
+            },
+        )
+    }
+}
+
+/// Chooses the region of a request, begins the attempt and addresses it. `None`: the request is
+/// for a foreign host and is to pass as it is.
+pub(super) fn place<B>(
+    account: &Account,
+    topology: &Topology,
+    scope: &Scope,
+    request: &mut Request<B>,
+) -> Result<Option<Placed>, TransportError> {
+    let route = &scope.route;
+    if !is_for(request, topology) {
+        route.set_foreign();
+        return Ok(None);
+    }
+    let now = now();
+    let refuse = |kind| scope.error(kind);
+    scope.time_left(now).map_err(refuse)?;
+    let (choice, trial) = account
+        .choose_and_take(topology, route, now)
+        .map_err(refuse)?;
+    let access = selection::access(route.operation());
+    let endpoint = topology
+        .endpoint(choice.region, access)
+        .ok_or_else(|| scope.error(FailureKind::NoTopology))?;
+    let attempt = route
+        .begin(
+            now,
+            Begin {
+                region: choice.region,
+                reason: route.steering.reason,
+                sequence: account.next_sequence(),
+                trial: choice.trial,
+                sole: choice.sole,
+            },
+        )
+        .map_err(refuse)?;
+    address(request, endpoint, topology, route);
+    let mut onward = route.clone();
+    onward.steering.attempt = Some(attempt);
+    request.extensions_mut().insert(onward);
+    Ok(Some(Placed::new(
+        route.clone(),
+        attempt,
+        choice.region,
+        trial,
+    )))
+}

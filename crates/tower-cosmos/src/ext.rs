@@ -1,0 +1,106 @@
+//! The layers as methods of [`ServiceBuilder`].
+
+use std::time::Duration;
+
+use tower::ServiceBuilder;
+use tower_layer::Stack;
+
+use crate::{
+    Account, AttemptTimeoutLayer, BufferLayer, Credential, DeadlineLayer, EndpointLayer,
+    RecommendedLayer, RegionFailoverLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+};
+
+/// Adds the layers of this crate to a [`ServiceBuilder`], with their default settings.
+///
+/// ```
+/// use std::time::Duration;
+/// use tower::ServiceBuilder;
+/// use tower_cosmos::{Account, Credential, ServiceBuilderExt};
+///
+/// # fn compose<S>(account: Account, credential: impl Credential, client: S) {
+/// let service = ServiceBuilder::new()
+///     .operation_timeout(Duration::from_secs(10))
+///     .region_failover(account.clone())
+///     .throttle_retry()
+///     .shard_reconnect()
+///     .endpoint(account)
+///     .signing(credential)
+///     .buffer_response()
+///     .attempt_timeout()
+///     .service(client);
+/// # }
+/// ```
+pub trait ServiceBuilderExt<L>: Sized {
+    /// All layers in the recommended order: [`RecommendedLayer`].
+    fn recommended(
+        self,
+        account: Account,
+        credential: impl Credential,
+    ) -> ServiceBuilder<Stack<RecommendedLayer, L>>;
+
+    /// Limits an operation: [`DeadlineLayer`].
+    fn operation_timeout(self, timeout: Duration) -> ServiceBuilder<Stack<DeadlineLayer, L>>;
+
+    /// Moves to another region: [`RegionFailoverLayer`].
+    fn region_failover(self, account: Account) -> ServiceBuilder<Stack<RegionFailoverLayer, L>>;
+
+    /// Waits for a throttled region: [`ThrottleRetryLayer`].
+    fn throttle_retry(self) -> ServiceBuilder<Stack<ThrottleRetryLayer, L>>;
+
+    /// Tries once more over another connection: [`ShardReconnectLayer`].
+    fn shard_reconnect(self) -> ServiceBuilder<Stack<ShardReconnectLayer, L>>;
+
+    /// Sends requests to the account's regions: [`EndpointLayer`].
+    fn endpoint(self, account: Account) -> ServiceBuilder<Stack<EndpointLayer, L>>;
+
+    /// Signs every attempt: [`SigningLayer`].
+    fn signing(self, credential: impl Credential) -> ServiceBuilder<Stack<SigningLayer, L>>;
+
+    /// Reads response bodies to their end: [`BufferLayer`].
+    fn buffer_response(self) -> ServiceBuilder<Stack<BufferLayer, L>>;
+
+    /// Limits each attempt: [`AttemptTimeoutLayer`].
+    fn attempt_timeout(self) -> ServiceBuilder<Stack<AttemptTimeoutLayer, L>>;
+}
+
+impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
+    fn recommended(
+        self,
+        account: Account,
+        credential: impl Credential,
+    ) -> ServiceBuilder<Stack<RecommendedLayer, L>> {
+        self.layer(RecommendedLayer::new(account, credential))
+    }
+
+    fn operation_timeout(self, timeout: Duration) -> ServiceBuilder<Stack<DeadlineLayer, L>> {
+        self.layer(DeadlineLayer::new().timeout(timeout))
+    }
+
+    fn region_failover(self, account: Account) -> ServiceBuilder<Stack<RegionFailoverLayer, L>> {
+        self.layer(RegionFailoverLayer::new(account))
+    }
+
+    fn throttle_retry(self) -> ServiceBuilder<Stack<ThrottleRetryLayer, L>> {
+        self.layer(ThrottleRetryLayer::new())
+    }
+
+    fn shard_reconnect(self) -> ServiceBuilder<Stack<ShardReconnectLayer, L>> {
+        self.layer(ShardReconnectLayer::new())
+    }
+
+    fn endpoint(self, account: Account) -> ServiceBuilder<Stack<EndpointLayer, L>> {
+        self.layer(EndpointLayer::new(account))
+    }
+
+    fn signing(self, credential: impl Credential) -> ServiceBuilder<Stack<SigningLayer, L>> {
+        self.layer(SigningLayer::new(credential))
+    }
+
+    fn buffer_response(self) -> ServiceBuilder<Stack<BufferLayer, L>> {
+        self.layer(BufferLayer::new())
+    }
+
+    fn attempt_timeout(self) -> ServiceBuilder<Stack<AttemptTimeoutLayer, L>> {
+        self.layer(AttemptTimeoutLayer::new())
+    }
+}

@@ -1,0 +1,126 @@
+//! The recommended order of the layers, as one layer.
+
+use std::time::Duration;
+
+use tower::ServiceBuilder;
+use tower_layer::Layer;
+
+use crate::Account;
+use crate::attempt_timeout::{AttemptTimeout, AttemptTimeoutLayer};
+use crate::buffer::{Buffer, BufferLayer};
+use crate::credential::Credential;
+use crate::deadline::{Deadline, DeadlineLayer};
+use crate::endpoint::{Endpoint, EndpointLayer};
+use crate::region_failover::{RegionFailover, RegionFailoverLayer};
+use crate::shard_reconnect::{ShardReconnect, ShardReconnectLayer};
+use crate::signing::{Signing, SigningLayer};
+use crate::throttle_retry::{ThrottleRetry, ThrottleRetryLayer};
+
+/// The service that [`RecommendedLayer`] makes of a client `S`.
+pub type Recommended<S> = Deadline<
+    RegionFailover<ThrottleRetry<ShardReconnect<Endpoint<Signing<Buffer<AttemptTimeout<S>>>>>>>,
+>;
+
+/// All layers in the recommended order. Each can be replaced by one with other settings.
+///
+/// ```
+/// use std::time::Duration;
+/// use tower::ServiceBuilder;
+/// use tower_cosmos::{Account, Credential, RecommendedLayer};
+///
+/// # fn compose<S>(account: Account, credential: impl Credential, client: S) {
+/// let service = ServiceBuilder::new()
+///     .layer(RecommendedLayer::new(account, credential).timeout(Duration::from_secs(10)))
+///     .service(client);
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct RecommendedLayer {
+    deadline: DeadlineLayer,
+    failover: RegionFailoverLayer,
+    throttle: ThrottleRetryLayer,
+    reconnect: ShardReconnectLayer,
+    endpoint: EndpointLayer,
+    signing: SigningLayer,
+    buffer: BufferLayer,
+    attempt: AttemptTimeoutLayer,
+}
+
+impl RecommendedLayer {
+    /// The layers with their defaults, dated by the account's clock.
+    pub fn new(account: Account, credential: impl Credential) -> Self {
+        let clock = account.clock().clone();
+        Self {
+            deadline: DeadlineLayer::new(),
+            failover: RegionFailoverLayer::new(account.clone()),
+            throttle: ThrottleRetryLayer::new(),
+            reconnect: ShardReconnectLayer::new(),
+            endpoint: EndpointLayer::new(account),
+            signing: SigningLayer::new(credential).clock(clock),
+            buffer: BufferLayer::new(),
+            attempt: AttemptTimeoutLayer::new(),
+        }
+    }
+
+    /// The longest that an operation may take. Default: no limit but the caller's.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.deadline = self.deadline.timeout(timeout);
+        self
+    }
+
+    /// Replaces the failover layer.
+    pub fn failover(mut self, layer: RegionFailoverLayer) -> Self {
+        self.failover = layer;
+        self
+    }
+
+    /// Replaces the layer for 429.
+    pub fn throttle(mut self, layer: ThrottleRetryLayer) -> Self {
+        self.throttle = layer;
+        self
+    }
+
+    /// Replaces the reconnecting layer.
+    pub fn reconnect(mut self, layer: ShardReconnectLayer) -> Self {
+        self.reconnect = layer;
+        self
+    }
+
+    /// Replaces the layer that reads response bodies.
+    pub fn buffer(mut self, layer: BufferLayer) -> Self {
+        self.buffer = layer;
+        self
+    }
+
+    /// Replaces the limits of one attempt.
+    pub fn attempt(mut self, layer: AttemptTimeoutLayer) -> Self {
+        self.attempt = layer;
+        self
+    }
+}
+
+impl<S> Layer<S> for RecommendedLayer {
+    type Service = Recommended<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        ServiceBuilder::new()
+            // One instant for everything below, so that no wait of theirs leads past it.
+            .layer(self.deadline)
+            // Moves once the layers below have done what can be done in the region.
+            .layer(self.failover.clone())
+            // Waits for the region that asked for it, so it is inside of the move.
+            .layer(self.throttle)
+            // Closest to the connection: a dying one is mended before anybody else hears of it.
+            .layer(self.reconnect)
+            // From here on down a request has a region, and is an attempt in the journal.
+            .layer(self.endpoint.clone())
+            // Each attempt with the date of its own sending, and only if it is for the account.
+            .layer(self.signing.clone())
+            // Inside of the attempt, so that a body that breaks off fails it.
+            .layer(self.buffer)
+            // Closest to the client: it also wraps the body that the buffer reads.
+            .layer(self.attempt)
+            .service(inner)
+    }
+}
