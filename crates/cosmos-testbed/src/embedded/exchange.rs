@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
@@ -30,27 +30,37 @@ pub(crate) async fn answer(
     orders: mpsc::Sender<Order>,
     request: Request<Incoming>,
 ) -> Result<Reply, Infallible> {
-    let request = match receive(request).await {
-        Ok(request) => request,
-        Err(refusal) => return Ok(refusal),
+    let head = request.method() == Method::HEAD;
+    let reply = match receive(request).await {
+        Ok(request) => exchange(&state, &port, &orders, &request).await,
+        Err(refusal) => refusal,
     };
-    let sequence = state.seen.read(&port.endpoint, &request);
-    if let Err(rejection) = verify::verify(&request, &state.key.0, &port.authority, clock::wall()) {
-        let reply = turn_away(&state, &port, &request, rejection);
+    Ok(if head { reply::head_of(reply) } else { reply })
+}
+
+async fn exchange(
+    state: &State,
+    port: &Port,
+    orders: &mpsc::Sender<Order>,
+    request: &Received,
+) -> Reply {
+    let sequence = state.seen.read(&port.endpoint, request);
+    if let Err(rejection) = verify::verify(request, &state.key.0, &port.authority, clock::wall()) {
+        let reply = turn_away(state, port, request, rejection);
         state.seen.close(sequence, answered(&reply));
-        return Ok(reply);
+        return reply;
     }
-    let met = meet_faults(&state, &port, &request).await;
+    let met = meet_faults(state, port, request).await;
     if let Some(kind @ (FaultKind::Hang | FaultKind::ResetAfterRequest)) = &met {
         state.seen.close(sequence, Outcome::Fault(kind.name()));
     }
-    let reply = under_fault(&state, &port, &orders, &request, met.as_ref()).await;
+    let reply = under_fault(state, port, orders, request, met.as_ref()).await;
     let outcome = match met {
         Some(kind @ FaultKind::CutBody) => Outcome::Fault(kind.name()),
         _ => answered(&reply),
     };
     state.seen.close(sequence, outcome);
-    Ok(reply)
+    reply
 }
 
 /// Reads a request to its end.

@@ -109,7 +109,7 @@ async fn read(state: &State, url: &Url, request: &Received) -> Reply {
     }
     let mut get = request.clone();
     get.method = Method::GET;
-    // The emulator has no HEAD; hyper keeps the length and leaves the body out.
+    // The emulator has no HEAD. Whoever sends the answer leaves its body out.
     ask(state, url, &get).await.into_reply()
 }
 

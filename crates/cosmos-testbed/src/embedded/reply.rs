@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
@@ -73,6 +73,13 @@ impl Body for ReplyBody {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.announced)
     }
+}
+
+/// What a HEAD request gets of an answer: the length, not the body. On HTTP/2 hyper would send both.
+pub(crate) fn head_of(reply: Reply) -> Reply {
+    let (mut head, body) = reply.into_parts();
+    head.headers.insert(CONTENT_LENGTH, body.announced.into());
+    Response::from_parts(head, ReplyBody::whole(Bytes::new()))
 }
 
 /// An answer of the service's error shape.

@@ -6,4 +6,6 @@
 )]
 
 mod client;
+mod faults;
+mod moves;
 mod serving;
