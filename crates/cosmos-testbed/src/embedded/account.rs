@@ -1,11 +1,13 @@
 //! The running account.
 
+use std::io;
 use std::sync::Arc;
 
 use azure_core::http::Url;
 use serde::Serialize;
 
 use super::builder::EmbeddedAccountBuilder;
+use super::control;
 use super::endpoint::Endpoint;
 use super::faults::FaultSwitches;
 use super::moves::AccountMoves;
@@ -102,6 +104,21 @@ impl EmbeddedAccount {
     #[must_use]
     pub fn moves(&self) -> AccountMoves {
         AccountMoves::new(Arc::clone(&self.state))
+    }
+
+    /// Serves the control endpoint on a loopback port of its own, and returns its URL.
+    ///
+    /// `GET /account`, `/counts`, `/log`, `/violations`, `/executions` and `/faults` read; `POST
+    /// /faults` sets a [`FaultRule`](super::FaultRule) and answers its id; `DELETE /faults`,
+    /// `/faults/ID` and `/counts` clear; `POST /moves` calls a method of [`AccountMoves`] by its name:
+    /// `{"move": "fail_over", "region": "West US 3"}`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no port to listen on.
+    pub async fn open_control(&self) -> io::Result<String> {
+        let address = control::open(&self.state).await?;
+        Ok(format!("http://{address}/"))
     }
 
     /// What a region's endpoint has read.

@@ -14,7 +14,7 @@ use super::port::Port;
 use super::state::State;
 
 /// How soon to try again when the system cannot accept or listen just now.
-const AGAIN: Duration = Duration::from_millis(10);
+pub(crate) const AGAIN: Duration = Duration::from_millis(10);
 
 /// One endpoint, being served.
 #[derive(Debug)]

@@ -27,6 +27,10 @@
 //! # }
 //! ```
 //!
+//! Another process drives the account over its [control endpoint](EmbeddedAccount::open_control), a small
+//! JSON interface: `POST /faults` with a [`FaultRule`], `POST /moves` with
+//! `{"move": "fail_over", "region": "West US 3"}` and the like, `GET /counts`.
+//!
 //! Every request is verified: its signature, date, version and host. A request that fails is answered
 //! 401 (403 for its date) and kept in [`EmbeddedAccount::violations`].
 
@@ -34,6 +38,8 @@ mod account;
 mod builder;
 mod clock;
 mod connection;
+mod control;
+mod deviations;
 mod endpoint;
 mod engine;
 mod exchange;
@@ -49,10 +55,10 @@ mod reply;
 mod request;
 mod state;
 mod verify;
-mod writers;
 
 pub use account::{EmbeddedAccount, RegionInfo};
 pub use builder::{EmbeddedAccountBuilder, StartError, WriteMode};
+pub use deviations::ReassignedRange;
 pub use endpoint::Endpoint;
 pub use faults::{
     FaultError, FaultId, FaultKind, FaultRule, FaultScope, FaultSwitches, FaultedRequests,
@@ -61,4 +67,3 @@ pub use moves::{AccountMoves, MoveError};
 pub use observations::{Counts, Outcome, Violation, WIRE_LOG_CAPACITY, WireEntry};
 pub use procedures::ProcedureExecution;
 pub use verify::ViolationKind;
-pub use writers::MovedRange;

@@ -8,9 +8,9 @@ use azure_data_cosmos_driver::in_memory_emulator::{EmulatorStore, SeedingPolicy,
 
 use super::account::RegionInfo;
 use super::builder::WriteMode;
+use super::deviations::ReassignedRange;
 use super::endpoint::Endpoint;
 use super::state::State;
-use super::writers::MovedRange;
 
 /// Why the account did not move.
 #[derive(Debug, thiserror::Error)]
@@ -107,7 +107,7 @@ impl AccountMoves {
     /// # Errors
     ///
     /// If the region is unknown.
-    pub fn move_range(
+    pub fn reassign_range(
         &self,
         database: &str,
         container: &str,
@@ -115,7 +115,7 @@ impl AccountMoves {
         region: &str,
     ) -> Result<(), MoveError> {
         self.known(region)?;
-        let moved = MovedRange::new(database, container, range, region);
+        let moved = ReassignedRange::new(database, container, range, region);
         self.state.moved.place(moved);
         Ok(())
     }
@@ -128,7 +128,7 @@ impl AccountMoves {
 
     /// The ranges whose writes moved.
     #[must_use]
-    pub fn moved_ranges(&self) -> Vec<MovedRange> {
+    pub fn reassigned_ranges(&self) -> Vec<ReassignedRange> {
         self.state.moved.all()
     }
 }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::clock;
+use super::deviations::{LaggingSessions, ReassignedRanges};
 use super::endpoint::Endpoint;
 use super::engine::Engine;
 use super::faults::FaultTable;
@@ -19,7 +20,6 @@ use super::listener;
 use super::observations::Observations;
 use super::port::Port;
 use super::procedures::Procedures;
-use super::writers::{LaggingSessions, MovedRanges};
 
 /// One account.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) faults: FaultTable,
     pub(crate) seen: Observations,
     pub(crate) procedures: Procedures,
-    pub(crate) moved: MovedRanges,
+    pub(crate) moved: ReassignedRanges,
     pub(crate) sessions: LaggingSessions,
     ports: RwLock<Vec<Running>>,
     /// Every listener. `None` once the account is gone.
@@ -59,7 +59,7 @@ impl State {
             faults: FaultTable::new(seed),
             seen: Observations::default(),
             procedures: Procedures::default(),
-            moved: MovedRanges::default(),
+            moved: ReassignedRanges::default(),
             sessions: LaggingSessions::default(),
             ports: RwLock::default(),
             tasks: Mutex::new(Some(JoinSet::new())),

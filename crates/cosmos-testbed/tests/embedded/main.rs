@@ -6,6 +6,7 @@
 )]
 
 mod client;
+mod control;
 mod faults;
 mod moves;
 mod serving;

@@ -213,7 +213,9 @@ async fn a_range_whose_writes_moved_is_written_there_and_nowhere_else() {
         .unwrap();
     let moves = account.moves();
     let range = range(&account).await;
-    moves.move_range("shop", "orders", &range, WEST).unwrap();
+    moves
+        .reassign_range("shop", "orders", &range, WEST)
+        .unwrap();
     assert_eq!(write(&account, EAST, "1").await, (403, 3));
     assert_eq!(write(&account, NORTH, "1").await, (403, 3));
     assert_eq!(write(&account, WEST, "1").await, (201, 0));

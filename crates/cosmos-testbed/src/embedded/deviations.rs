@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A partition key range whose writes moved to another region than the account's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct MovedRange {
+pub struct ReassignedRange {
     /// The database.
     pub database: String,
     /// The container.
@@ -21,10 +21,10 @@ pub struct MovedRange {
 
 /// The ranges whose writes moved.
 #[derive(Debug, Default)]
-pub(crate) struct MovedRanges(RwLock<Vec<MovedRange>>);
+pub(crate) struct ReassignedRanges(RwLock<Vec<ReassignedRange>>);
 
-impl MovedRanges {
-    pub(crate) fn place(&self, moved: MovedRange) {
+impl ReassignedRanges {
+    pub(crate) fn place(&self, moved: ReassignedRange) {
         let mut ranges = self.0.write();
         ranges.retain(|range| !range.is(&moved.database, &moved.container, &moved.range));
         ranges.push(moved);
@@ -52,12 +52,12 @@ impl MovedRanges {
         Some(moved.region.clone())
     }
 
-    pub(crate) fn all(&self) -> Vec<MovedRange> {
+    pub(crate) fn all(&self) -> Vec<ReassignedRange> {
         self.0.read().clone()
     }
 }
 
-impl MovedRange {
+impl ReassignedRange {
     pub(crate) fn new(database: &str, container: &str, range: &str, region: &str) -> Self {
         Self {
             database: database.to_owned(),
