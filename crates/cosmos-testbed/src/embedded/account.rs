@@ -49,6 +49,10 @@ impl EmbeddedAccount {
         EmbeddedAccountBuilder::default()
     }
 
+    pub(crate) fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
     pub(crate) fn new(state: Arc<State>, global: Arc<Port>, key: String) -> Self {
         Self { state, global, key }
     }

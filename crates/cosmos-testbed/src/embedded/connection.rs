@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hyper::rt::Executor;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 use socket2::SockRef;
@@ -46,11 +46,8 @@ pub(crate) async fn serve(stream: TcpStream, port: Arc<Port>, state: Arc<State>)
         )
     });
     let mut builder = auto::Builder::new(Streams::default());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_secs(30));
-    builder.http2().timer(TokioTimer::new());
+    // A connection that idles in a client's pool is closed when a test says so, not after a while.
+    builder.http1().header_read_timeout(None);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     loop {
         tokio::select! {

@@ -51,7 +51,10 @@ async fn exchange(
         return reply;
     }
     let met = meet_faults(state, port, request).await;
-    if let Some(kind @ (FaultKind::Hang | FaultKind::ResetAfterRequest)) = &met {
+    // These never come back from below.
+    if let Some(kind @ (FaultKind::Hang | FaultKind::ResetAfterRequest | FaultKind::LoseAnswer)) =
+        &met
+    {
         state.seen.close(sequence, Outcome::Fault(kind.name()));
     }
     let reply = under_fault(state, port, orders, request, met.as_ref()).await;
@@ -138,10 +141,10 @@ async fn under_fault(
 ) -> Reply {
     match fault {
         Some(FaultKind::Hang) => std::future::pending().await,
-        Some(FaultKind::ResetAfterRequest) => {
-            // An error is a connection that is gone already.
-            let _ = orders.send(Order::Reset).await;
-            std::future::pending().await
+        Some(FaultKind::ResetAfterRequest) => reset(orders).await,
+        Some(FaultKind::LoseAnswer) => {
+            drop(perform::perform(state, port, request).await);
+            reset(orders).await
         }
         Some(FaultKind::Status {
             status,
@@ -170,6 +173,13 @@ async fn under_fault(
             perform::perform(state, port, request).await
         }
     }
+}
+
+/// Has the connection reset, and never answers.
+async fn reset(orders: &mpsc::Sender<Order>) -> Reply {
+    // An error is a connection that is gone already.
+    let _ = orders.send(Order::Reset).await;
+    std::future::pending().await
 }
 
 fn answered(reply: &Reply) -> Outcome {

@@ -44,6 +44,7 @@ mod endpoint;
 mod engine;
 mod exchange;
 mod faults;
+mod items;
 mod listener;
 mod moves;
 mod observations;
@@ -63,6 +64,7 @@ pub use endpoint::Endpoint;
 pub use faults::{
     FaultError, FaultId, FaultKind, FaultRule, FaultScope, FaultSwitches, FaultedRequests,
 };
+pub use items::ItemError;
 pub use moves::{AccountMoves, MoveError};
 pub use observations::{Counts, Outcome, Violation, WIRE_LOG_CAPACITY, WireEntry};
 pub use procedures::ProcedureExecution;

@@ -102,7 +102,8 @@ impl AccountMoves {
     }
 
     /// Moves the writes of one partition key range to a region of its own: there they succeed, and
-    /// everywhere else they are answered 403/3. The account document does not tell.
+    /// everywhere else they are answered 403/3. The account document does not tell. A range that is
+    /// split leaves this behind: its children are written where the account is.
     ///
     /// # Errors
     ///

@@ -15,7 +15,8 @@ const BACKLOG: i32 = 1024;
 /// An endpoint's port.
 ///
 /// The reserved socket is bound and never listens. While nothing else listens, connects to the port
-/// are refused, and the system does not hand the port to anyone else meanwhile.
+/// are refused, and the system does not hand the port to anyone else meanwhile. (It might hand it to a
+/// client: a connect to a port that nobody holds can even connect to itself.)
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) endpoint: Endpoint,
@@ -24,7 +25,7 @@ pub(crate) struct Port {
     pub(crate) authority: String,
     /// `http://127.0.0.1:PORT/`.
     pub(crate) url: Url,
-    _reserved: Socket,
+    _reserved: Option<Socket>,
 }
 
 impl Port {
@@ -41,7 +42,9 @@ impl Port {
             address,
             authority: address.to_string(),
             url,
-            _reserved: reserved,
+            // Elsewhere a bound socket keeps the port from its own listener, too, and the port is left
+            // to luck while it is closed.
+            _reserved: cfg!(target_os = "linux").then_some(reserved),
         })
     }
 

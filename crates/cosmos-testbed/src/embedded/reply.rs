@@ -39,8 +39,11 @@ impl ReplyBody {
 
     /// Keeps the announced length, and drops the second half of what would follow.
     pub(crate) fn cut(mut self) -> Self {
-        self.data = self.data.map(|data| data.slice(..data.len() / 2));
-        self.cut = Some(Box::pin(tokio::time::sleep(FLUSH)));
+        // HTTP/1.1 has no way to break off an answer of length 0.
+        if let Some(data) = self.data.take() {
+            self.data = Some(data.slice(..data.len() / 2));
+            self.cut = Some(Box::pin(tokio::time::sleep(FLUSH)));
+        }
         self
     }
 }

@@ -59,16 +59,17 @@ pub(crate) fn address(endpoint: &str) -> &str {
 
 impl Connection {
     pub(crate) async fn open(endpoint: &str, protocol: Protocol) -> std::io::Result<Self> {
+        let other = std::io::Error::other;
         let io = TokioIo::new(TcpStream::connect(address(endpoint)).await?);
         Ok(match protocol {
             Protocol::Http1 => {
-                let (send, connection) = http1::handshake(io).await.unwrap();
+                let (send, connection) = http1::handshake(io).await.map_err(other)?;
                 tokio::spawn(connection);
                 Self::Http1(send)
             }
             Protocol::Http2 => {
                 let executor = TokioExecutor::new();
-                let (send, connection) = http2::handshake(executor, io).await.unwrap();
+                let (send, connection) = http2::handshake(executor, io).await.map_err(other)?;
                 tokio::spawn(connection);
                 Self::Http2(send)
             }

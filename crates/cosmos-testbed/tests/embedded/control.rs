@@ -61,6 +61,7 @@ async fn every_spelling_of_a_rule_is_understood() {
         json!("hang"),
         json!("refuse_connections"),
         json!("reset_after_request"),
+        json!("lose_answer"),
         json!("cut_body"),
         json!("go_away"),
         json!({ "delay": 250 }),
@@ -73,7 +74,7 @@ async fn every_spelling_of_a_rule_is_understood() {
         let (status, answer) = call(&control, Method::POST, "/faults", rule).await;
         assert_eq!(status, 200, "{kind}: {answer}");
     }
-    assert_eq!(account.faults().active().len(), 7);
+    assert_eq!(account.faults().active().len(), 8);
     call(&control, Method::DELETE, "/faults", Value::Null).await;
     assert!(account.faults().active().is_empty());
 }

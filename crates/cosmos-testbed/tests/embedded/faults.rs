@@ -209,6 +209,26 @@ async fn a_reset_is_a_tcp_reset() {
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
 
+#[tokio::test]
+async fn a_lost_answer_leaves_the_write_done() {
+    for protocol in BOTH {
+        let account = seeded().await;
+        let rule = FaultRule::at(EAST, FaultKind::LoseAnswer).requests(FaultedRequests::Writes);
+        account.faults().set(rule).await.unwrap();
+        let create = Ask::create("2", r#"["a"]"#);
+        create
+            .try_to(&account, &at(&account, EAST), protocol)
+            .await
+            .unwrap_err();
+        for region in [EAST, WEST] {
+            let stored = account
+                .stored(region, "shop", "orders", r#"["a"]"#, "2")
+                .await;
+            assert_eq!(stored.unwrap().unwrap()["pk"], "a");
+        }
+    }
+}
+
 /// What the server sends for a signed read, byte by byte.
 async fn raw(account: &EmbeddedAccount, region: &str) -> std::io::Result<String> {
     let east = at(account, region);

@@ -1,9 +1,19 @@
 //! What an account without faults does.
 
-use cosmos_testbed::embedded::{Outcome, ViolationKind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cosmos_testbed::embedded::{FaultKind, FaultRule, Outcome, ViolationKind};
 use http::Method;
 
-use crate::client::{Ask, BOTH, EAST, NORTH, WEST, address, at, start};
+use tokio::net::TcpStream;
+
+use crate::client::{
+    Ask, BOTH, BOUND, Connection, EAST, NORTH, Protocol, WEST, address, at, start,
+};
+
+/// Long enough for a request to be read.
+const SHORT: Duration = Duration::from_millis(100);
 
 #[tokio::test]
 async fn an_item_written_at_the_hub_is_readable_in_every_region() {
@@ -76,9 +86,7 @@ async fn another_listeners_host_is_turned_away_on_both_protocols() {
     let account = start().await;
     let (east, west) = (at(&account, EAST), at(&account, WEST));
     for protocol in BOTH {
-        let mut connection = crate::client::Connection::open(&east, protocol)
-            .await
-            .unwrap();
+        let mut connection = Connection::open(&east, protocol).await.unwrap();
         let request = Ask::account().sign(&west, protocol, account.key());
         assert_eq!(connection.send(request).await.unwrap().code(), (401, 0));
     }
@@ -133,18 +141,106 @@ async fn counts_are_exact_and_per_endpoint() {
 async fn a_body_beyond_the_limit_is_not_taken() {
     let account = start().await;
     let ask = Ask::create("1", r#"["a"]"#).body(vec![b' '; 5 * 1024 * 1024]);
-    let mut connection =
-        crate::client::Connection::open(account.endpoint(), crate::client::Protocol::Http2)
-            .await
-            .unwrap();
-    let request = ask.sign(
-        account.endpoint(),
-        crate::client::Protocol::Http2,
-        account.key(),
-    );
+    let mut connection = Connection::open(account.endpoint(), Protocol::Http2)
+        .await
+        .unwrap();
+    let request = ask.sign(account.endpoint(), Protocol::Http2, account.key());
     let reply = connection.send(request).await.unwrap();
     assert_eq!(reply.code(), (413, 0));
     assert_eq!(account.global_counts().data, 0);
+}
+
+#[tokio::test]
+async fn seeding_is_seen_in_every_region_and_counted_nowhere() {
+    let account = start().await;
+    let item = serde_json::json!({ "id": "a/b", "pk": "a", "n": 1 });
+    account
+        .seed("shop", "orders", r#"["a"]"#, &item)
+        .await
+        .unwrap();
+    for region in [EAST, WEST, NORTH] {
+        let stored = account
+            .stored(region, "shop", "orders", r#"["a"]"#, "a/b")
+            .await;
+        assert_eq!(stored.unwrap().unwrap()["n"], 1, "{region}");
+        assert_eq!(account.counts(region).data, 0);
+    }
+    let absent = account
+        .stored(WEST, "shop", "orders", r#"["a"]"#, "2")
+        .await;
+    assert_eq!(absent.unwrap(), None);
+    account
+        .seed("shop", "nothing", r#"["a"]"#, &item)
+        .await
+        .unwrap_err();
+}
+
+#[tokio::test]
+async fn no_task_outlives_the_account() {
+    let account = start().await;
+    account.open_control().await.unwrap();
+    account
+        .faults()
+        .set(FaultRule::at(EAST, FaultKind::Hang))
+        .await
+        .unwrap();
+    let east = at(&account, EAST);
+    let mut connections = Vec::new();
+    for protocol in BOTH {
+        let mut connection = Connection::open(&east, protocol).await.unwrap();
+        let request = Ask::account().sign(&east, protocol, account.key());
+        let hung = tokio::time::timeout(SHORT, connection.send(request)).await;
+        hung.expect_err("an answer");
+        connections.push(connection);
+    }
+    assert_eq!(account.counts(EAST).account_reads, 2);
+    drop(account);
+    drop(connections);
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let ended = async {
+        while tasks() > 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    let ended = tokio::time::timeout(BOUND, ended).await;
+    ended.unwrap_or_else(|_| panic!("{} tasks are left", tasks()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_port_that_opens_and_closes_under_load_always_comes_back() {
+    let account = Arc::new(start().await);
+    let east = at(&account, EAST);
+    let load: Vec<_> = BOTH
+        .into_iter()
+        .map(|protocol| {
+            let (account, east) = (Arc::clone(&account), east.clone());
+            tokio::spawn(async move {
+                loop {
+                    let Ok(mut connection) = Connection::open(&east, protocol).await else {
+                        tokio::task::yield_now().await;
+                        continue;
+                    };
+                    let request = Ask::account().sign(&east, protocol, account.key());
+                    let _ = connection.send(request).await;
+                }
+            })
+        })
+        .collect();
+    for _ in 0..30 {
+        let refuse = FaultRule::at(EAST, FaultKind::RefuseConnections);
+        let id = account.faults().set(refuse).await.unwrap();
+        assert!(TcpStream::connect(address(&east)).await.is_err());
+        account.faults().clear(id).await;
+        assert_eq!(Ask::account().to(&account, &east).await.code(), (200, 0));
+    }
+    for load in load {
+        load.abort();
+    }
+    assert!(account.violations().is_empty());
 }
 
 #[tokio::test]
@@ -154,18 +250,12 @@ async fn dropping_the_account_ends_its_connections_and_ports() {
     for protocol in BOTH {
         let account = start().await;
         let east = at(&account, EAST);
-        let mut connection = crate::client::Connection::open(&east, protocol)
-            .await
-            .unwrap();
+        let mut connection = Connection::open(&east, protocol).await.unwrap();
         let request = Ask::account().sign(&east, protocol, account.key());
         connection.send(request).await.unwrap();
         drop(account);
         connection.closed().await;
-        assert!(
-            tokio::net::TcpStream::connect(address(&east))
-                .await
-                .is_err()
-        );
+        assert!(TcpStream::connect(address(&east)).await.is_err());
     }
     // Another account is not concerned.
     Ask::account().to(&account, &east).await;

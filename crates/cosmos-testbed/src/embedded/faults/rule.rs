@@ -35,7 +35,11 @@ pub enum FaultKind {
     RefuseConnections,
     /// Reads the request, then resets the connection (and every other stream on it).
     ResetAfterRequest,
-    /// Performs the request, announces the whole answer, sends half of its body and closes.
+    /// Performs the request, then resets the connection instead of answering: the caller cannot know
+    /// that it was done.
+    LoseAnswer,
+    /// Performs the request, announces the whole answer, sends half of its body and closes. An answer
+    /// that has no body is sent as it is.
     CutBody,
     /// Answers, and shuts the connection down gracefully: GOAWAY on HTTP/2, `connection: close` on
     /// HTTP/1.1.
@@ -57,6 +61,7 @@ impl FaultKind {
             Self::Hang => "hang",
             Self::RefuseConnections => "refuse_connections",
             Self::ResetAfterRequest => "reset_after_request",
+            Self::LoseAnswer => "lose_answer",
             Self::CutBody => "cut_body",
             Self::GoAway => "go_away",
             Self::Throttle { .. } => "throttle",
