@@ -74,6 +74,7 @@ impl Serving {
                 Some(_) = connections.join_next() => {}
                 accepted = accept(listener) => match accepted {
                     Ok(stream) => {
+                        self.state.seen.accepted(&self.port.endpoint);
                         let state = Arc::clone(&self.state);
                         let port = Arc::clone(&self.port);
                         connections.spawn(connection::serve(stream, port, state));

@@ -12,7 +12,8 @@ use super::verify::ViolationKind;
 /// How many requests the wire log keeps.
 pub const WIRE_LOG_CAPACITY: usize = 4096;
 
-/// Requests that one endpoint read to their end, whatever became of them afterwards.
+/// Connections that one endpoint accepted, and requests that it read to their end, whatever became of
+/// them afterwards.
 ///
 /// A hung request is counted, a refused connection is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,6 +26,8 @@ pub struct Counts {
     pub metadata: u64,
     /// Reads of the account document, `GET /`.
     pub account_reads: u64,
+    /// Connections that were accepted.
+    pub connections: u64,
 }
 
 /// What became of a request.
@@ -118,6 +121,11 @@ impl Observations {
             outcome: Outcome::Open,
         });
         sequence
+    }
+
+    pub(crate) fn accepted(&self, endpoint: &Endpoint) {
+        let mut seen = self.0.lock();
+        seen.counts.entry(endpoint.clone()).or_default().connections += 1;
     }
 
     /// Closes a request's line, unless the log has moved past it.

@@ -123,6 +123,7 @@ async fn counts_are_exact_and_per_endpoint() {
         (counts.data, counts.metadata, counts.account_reads),
         (4, 1, 0)
     );
+    assert_eq!(counts.connections, 5);
     assert_eq!(
         account.counts(WEST),
         cosmos_testbed::embedded::Counts::default()
