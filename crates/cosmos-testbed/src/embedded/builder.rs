@@ -144,7 +144,11 @@ impl EmbeddedAccountBuilder {
     pub async fn start(self) -> Result<EmbeddedAccount, StartError> {
         let mut listening = Vec::new();
         let mut regions = Vec::new();
-        for name in &self.regions {
+        for (index, name) in self.regions.iter().enumerate() {
+            if self.regions[..index].contains(name) {
+                let message = format!("region {name:?} is named twice");
+                return Err(StartError::Account(message));
+            }
             let endpoint = Endpoint::region(name);
             let (port, listener) = State::listen(endpoint)?;
             regions.push(VirtualRegion::new(name, port.url.clone()));

@@ -34,6 +34,16 @@
 //! Every request is verified: its signature, date, version and host. A request that fails is answered
 //! 401 (403 for its date) and kept in [`EmbeddedAccount::violations`].
 
+//!
+//! # What is not the service
+//!
+//! The emulator knows resources by name only, keeps the latest version of an item only, and has no
+//! stored procedures, triggers or conflict feed. Around it, this module adds what the library has to be
+//! tested against: executing a stored procedure (any id, recorded in
+//! [`EmbeddedAccount::procedure_executions`]), HEAD, delete by partition key (done when it is answered),
+//! partition key ranges whose writes moved, and the tentative-writes header on multi-write accounts. A
+//! region that is offline refuses connections, where the service would withdraw its name.
+
 mod account;
 mod builder;
 mod clock;

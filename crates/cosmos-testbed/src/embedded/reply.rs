@@ -25,7 +25,8 @@ pub(crate) type Reply = Response<ReplyBody>;
 pub(crate) struct ReplyBody {
     data: Option<Bytes>,
     announced: u64,
-    cut: Option<Pin<Box<Sleep>>>,
+    cut: bool,
+    flush: Option<Pin<Box<Sleep>>>,
 }
 
 impl ReplyBody {
@@ -33,7 +34,8 @@ impl ReplyBody {
         Self {
             announced: data.len() as u64,
             data: Some(data).filter(|data| !data.is_empty()),
-            cut: None,
+            cut: false,
+            flush: None,
         }
     }
 
@@ -42,7 +44,7 @@ impl ReplyBody {
         // HTTP/1.1 has no way to break off an answer of length 0.
         if let Some(data) = self.data.take() {
             self.data = Some(data.slice(..data.len() / 2));
-            self.cut = Some(Box::pin(tokio::time::sleep(FLUSH)));
+            self.cut = true;
         }
         self
     }
@@ -60,17 +62,18 @@ impl Body for ReplyBody {
             self.announced -= data.len() as u64;
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
-        match &mut self.cut {
-            Some(flushed) => {
-                ready!(flushed.as_mut().poll(cx));
-                Poll::Ready(Some(Err(io::Error::other("cut short on purpose"))))
-            }
-            None => Poll::Ready(None),
+        if !self.cut {
+            return Poll::Ready(None);
         }
+        let flush = self
+            .flush
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(FLUSH)));
+        ready!(flush.as_mut().poll(cx));
+        Poll::Ready(Some(Err(io::Error::other("cut short on purpose"))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.data.is_none() && self.cut.is_none()
+        self.data.is_none() && !self.cut
     }
 
     fn size_hint(&self) -> SizeHint {

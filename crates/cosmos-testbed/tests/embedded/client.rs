@@ -76,6 +76,14 @@ impl Connection {
         })
     }
 
+    /// Another way to send on the same connection.
+    pub(crate) fn shared(&self) -> Self {
+        match self {
+            Self::Http1(_) => panic!("HTTP/1.1 carries one request at a time"),
+            Self::Http2(send) => Self::Http2(send.clone()),
+        }
+    }
+
     pub(crate) async fn send(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<Reply> {
         let sending = async {
             let response = match self {

@@ -5,9 +5,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use cosmos_testbed::EmbeddedAccount;
-use cosmos_testbed::embedded::{
-    FaultError, FaultKind, FaultRule, FaultScope, FaultedRequests, Outcome,
-};
+use cosmos_testbed::embedded::{FaultKind, FaultRule, FaultedRequests, Outcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -17,11 +15,11 @@ use crate::client::{Ask, BOTH, BOUND, Connection, EAST, Protocol, WEST, address,
 /// Long enough to tell that no answer comes.
 const SILENCE: Duration = Duration::from_millis(150);
 
-fn read() -> Ask {
+pub(crate) fn read() -> Ask {
     Ask::read("1", r#"["a"]"#)
 }
 
-async fn seeded() -> EmbeddedAccount {
+pub(crate) async fn seeded() -> EmbeddedAccount {
     let account = start().await;
     let created = Ask::create("1", r#"["a"]"#)
         .to(&account, account.endpoint())
@@ -287,67 +285,44 @@ async fn goaway_answers_and_shuts_the_connection_down() {
 }
 
 #[tokio::test]
-async fn a_fault_of_one_partition_key_or_range_leaves_the_others_alone() {
+async fn goaway_lets_what_is_in_flight_finish() {
     let account = seeded().await;
+    let slow = FaultRule::at(EAST, FaultKind::Delay(SILENCE)).partition_key(r#"["a"]"#);
+    let goaway = FaultRule::at(EAST, FaultKind::GoAway).partition_key(r#"["b"]"#);
+    account.faults().set(slow).await.unwrap();
+    account.faults().set(goaway).await.unwrap();
     let east = at(&account, EAST);
-    let unavailable = FaultKind::Status {
-        status: 503,
-        substatus: None,
-        retry_after_ms: None,
+    let connection = Connection::open(&east, Protocol::Http2).await.unwrap();
+    let (mut first, mut second) = (connection.shared(), connection.shared());
+    let sign = |ask: Ask| ask.sign(&east, Protocol::Http2, account.key());
+    let slow = first.send(sign(read()));
+    let goaway = async {
+        // The slow one has to be in flight first.
+        while account.counts(EAST).data == 0 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        second.send(sign(Ask::read("1", r#"["b"]"#))).await
     };
-    let keyed = FaultRule::at(EAST, unavailable.clone()).partition_key(r#"["a"]"#);
-    let id = account.faults().set(keyed).await.unwrap();
-    assert_eq!(read().to(&account, &east).await.code(), (503, 0));
-    assert_eq!(
-        Ask::read("1", r#"["b"]"#).to(&account, &east).await.code(),
-        (404, 0)
-    );
-    account.faults().clear(id).await;
-
-    let range =
-        read().to(&account, &east).await.headers["x-ms-documentdb-partitionkeyrangeid"].clone();
-    let ranged = FaultRule::at(EAST, unavailable).range(range.to_str().unwrap());
-    account.faults().set(ranged).await.unwrap();
-    let mut met = Vec::new();
-    for key in 0..20 {
-        let reply = Ask::read("1", &format!("[{key}]"))
-            .to(&account, &east)
-            .await;
-        met.push(reply.status.as_u16());
-    }
-    assert!(met.contains(&503) && met.contains(&404), "{met:?}");
+    let (slow, goaway) = tokio::join!(slow, goaway);
+    assert_eq!(goaway.unwrap().code(), (404, 0));
+    assert_eq!(slow.unwrap().code(), (200, 0));
 }
 
 #[tokio::test]
-async fn a_fault_of_account_reads_leaves_data_alone() {
-    let account = seeded().await;
-    let kind = FaultKind::Status {
-        status: 500,
-        substatus: None,
-        retry_after_ms: None,
-    };
-    let rule = FaultRule::new(FaultScope::Everywhere, kind).requests(FaultedRequests::AccountReads);
-    account.faults().set(rule).await.unwrap();
-    for endpoint in [at(&account, EAST), account.endpoint().to_owned()] {
-        assert_eq!(
-            Ask::account().to(&account, &endpoint).await.code(),
-            (500, 0)
-        );
-        assert_eq!(read().to(&account, &endpoint).await.code(), (200, 0));
+async fn refusing_breaks_off_what_is_in_flight() {
+    for protocol in BOTH {
+        let account = seeded().await;
+        account
+            .faults()
+            .set(FaultRule::at(EAST, FaultKind::Hang))
+            .await
+            .unwrap();
+        let east = at(&account, EAST);
+        let hung = read();
+        let mut hung = Box::pin(hung.try_to(&account, &east, protocol));
+        timeout(SILENCE, &mut hung).await.expect_err("an answer");
+        let refuse = FaultRule::at(EAST, FaultKind::RefuseConnections);
+        account.faults().set(refuse).await.unwrap();
+        hung.await.expect_err("an answer");
     }
-}
-
-#[tokio::test]
-async fn a_rule_that_cannot_apply_is_an_error() {
-    let account = start().await;
-    let faults = account.faults();
-    let unknown = FaultRule::at("Atlantis", FaultKind::Hang);
-    let error = faults.set(unknown).await.unwrap_err();
-    assert_eq!(error, FaultError::UnknownRegion("Atlantis".into()));
-    let often = FaultRule::at(EAST, FaultKind::Hang).probability(1.5);
-    assert_eq!(
-        faults.set(often).await.unwrap_err(),
-        FaultError::Probability(1.5)
-    );
-    assert!(faults.active().is_empty());
 }

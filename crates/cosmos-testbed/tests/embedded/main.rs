@@ -7,6 +7,7 @@
 
 mod client;
 mod control;
+mod fault_scope;
 mod faults;
 mod moves;
 mod serving;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cosmos_testbed::embedded::{FaultKind, FaultRule, Outcome, ViolationKind};
+use cosmos_testbed::EmbeddedAccount;
+use cosmos_testbed::embedded::{FaultKind, FaultRule, Outcome, StartError, ViolationKind};
 use http::Method;
 
 use tokio::net::TcpStream;
@@ -149,6 +150,26 @@ async fn a_body_beyond_the_limit_is_not_taken() {
     let reply = connection.send(request).await.unwrap();
     assert_eq!(reply.code(), (413, 0));
     assert_eq!(account.global_counts().data, 0);
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_be_does_not_start() {
+    let none: [&str; 0] = [];
+    for wrong in [
+        EmbeddedAccount::builder().regions(none),
+        EmbeddedAccount::builder().regions([EAST, EAST]),
+        EmbeddedAccount::builder().container("d", "c", "/pk", 0),
+    ] {
+        let error = wrong.start().await.unwrap_err();
+        assert!(matches!(error, StartError::Account(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn the_key_is_not_printed() {
+    let account = start().await;
+    let printed = format!("{account:?} {:?} {:?}", account.faults(), account.moves());
+    assert!(!printed.contains(account.key()), "{printed}");
 }
 
 #[tokio::test]
