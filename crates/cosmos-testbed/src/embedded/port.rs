@@ -15,8 +15,8 @@ const BACKLOG: i32 = 1024;
 /// An endpoint's port.
 ///
 /// The reserved socket is bound and never listens. While nothing else listens, connects to the port
-/// are refused, and the system does not hand the port to anyone else meanwhile. (It might hand it to a
-/// client: a connect to a port that nobody holds can even connect to itself.)
+/// are refused, and the system gives the port to nobody else: not to another listener, and not to a
+/// connecting client, which could then even connect to itself.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) endpoint: Endpoint,
