@@ -23,7 +23,10 @@ pub(super) enum End {
 
 impl ScriptedBody {
     pub(super) fn new(data: Bytes, end: End) -> Self {
-        Self { data: Some(data).filter(|data| !data.is_empty()), end }
+        Self {
+            data: Some(data).filter(|data| !data.is_empty()),
+            end,
+        }
     }
 }
 

@@ -16,14 +16,24 @@ impl Document {
     pub fn single_write<N: Into<String>>(regions: impl IntoIterator<Item = N>) -> Self {
         let readable: Vec<String> = regions.into_iter().map(Into::into).collect();
         let writable = readable.iter().take(1).cloned().collect();
-        Self { readable, writable, multi_write: false, per_partition_failover: false }
+        Self {
+            readable,
+            writable,
+            multi_write: false,
+            per_partition_failover: false,
+        }
     }
 
     /// A multi-write account.
     pub fn multi_write<N: Into<String>>(regions: impl IntoIterator<Item = N>) -> Self {
         let readable: Vec<String> = regions.into_iter().map(Into::into).collect();
         let writable = readable.clone();
-        Self { readable, writable, multi_write: true, per_partition_failover: false }
+        Self {
+            readable,
+            writable,
+            multi_write: true,
+            per_partition_failover: false,
+        }
     }
 
     /// Replaces the list of writable regions; the first one is the hub.

@@ -58,13 +58,20 @@ impl ScriptedAccount {
             open: 0,
         };
         state.learn_names(&document);
-        Self(Arc::new(Shared { start: Instant::now(), state: Mutex::new(state) }))
+        Self(Arc::new(Shared {
+            start: Instant::now(),
+            state: Mutex::new(state),
+        }))
     }
 
     /// Adds steps to a region's script; `global` scripts the global endpoint's data requests.
     pub fn script(&self, region: &str, steps: impl IntoIterator<Item = Step>) {
         let mut state = self.0.state.lock();
-        state.scripts.entry(label_of(region)).or_default().extend(steps);
+        state
+            .scripts
+            .entry(label_of(region))
+            .or_default()
+            .extend(steps);
     }
 
     /// Forgets what is left of a region's script: it answers well again.
@@ -75,7 +82,11 @@ impl ScriptedAccount {
     /// Adds steps for reads of the account document at a region, or `global`.
     pub fn script_account_reads(&self, region: &str, steps: impl IntoIterator<Item = Step>) {
         let mut state = self.0.state.lock();
-        state.account_scripts.entry(label_of(region)).or_default().extend(steps);
+        state
+            .account_scripts
+            .entry(label_of(region))
+            .or_default()
+            .extend(steps);
     }
 
     /// Serves another document from now on.
@@ -133,9 +144,17 @@ impl State {
     }
 
     fn next_step(&mut self, region: &str, account_read: bool) -> Option<Step> {
-        let scripts = if account_read { &mut self.account_scripts } else { &mut self.scripts };
+        let scripts = if account_read {
+            &mut self.account_scripts
+        } else {
+            &mut self.scripts
+        };
         let script = scripts.get_mut(&label_of(region))?;
-        if script.front()?.forever { script.front().cloned() } else { script.pop_front() }
+        if script.front()?.forever {
+            script.front().cloned()
+        } else {
+            script.pop_front()
+        }
     }
 
     fn document(&self) -> Bytes {
@@ -174,7 +193,11 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
         Box::pin(async move {
             let _open = Open::new(&shared);
             let (parts, body) = request.into_parts();
-            let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            let body = body
+                .collect()
+                .await
+                .map(|body| body.to_bytes())
+                .unwrap_or_default();
             let account_read = parts.method == Method::GET && parts.uri.path() == "/";
             let create = parts.method == Method::POST;
             let (step, document) = {
@@ -187,11 +210,19 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
                     region: region.clone(),
                     at: shared.start.elapsed(),
                     method: parts.method,
-                    path: parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+                    path: parts
+                        .uri
+                        .path_and_query()
+                        .map(ToString::to_string)
+                        .unwrap_or_default(),
                     headers: parts.headers,
                     body,
                 };
-                let log = if account_read { &mut state.account_reads } else { &mut state.data };
+                let log = if account_read {
+                    &mut state.account_reads
+                } else {
+                    &mut state.data
+                };
                 log.0.push(entry);
                 (state.next_step(&region, account_read), state.document())
             };
@@ -218,7 +249,12 @@ fn good_answer(create: bool) -> Response<ScriptedBody> {
 
 async fn perform(then: Then) -> Result<Response<ScriptedBody>, BoxError> {
     match then {
-        Then::Answer { status, headers, body, end } => {
+        Then::Answer {
+            status,
+            headers,
+            body,
+            end,
+        } => {
             let body = ScriptedBody::new(body, end);
             let mut response = Response::new(body);
             *response.status_mut() = status;
@@ -233,6 +269,8 @@ async fn perform(then: Then) -> Result<Response<ScriptedBody>, BoxError> {
 impl fmt::Debug for ScriptedAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.0.state.lock();
-        f.debug_struct("ScriptedAccount").field("document", &state.document).finish_non_exhaustive()
+        f.debug_struct("ScriptedAccount")
+            .field("document", &state.document)
+            .finish_non_exhaustive()
     }
 }

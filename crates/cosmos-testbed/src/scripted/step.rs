@@ -19,14 +19,23 @@ pub struct Step {
 
 #[derive(Clone, Debug)]
 pub(super) enum Then {
-    Answer { status: StatusCode, headers: HeaderMap, body: Bytes, end: End },
+    Answer {
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Bytes,
+        end: End,
+    },
     Fail(FailureKind),
     Hang,
 }
 
 impl Step {
     fn new(then: Then) -> Self {
-        Self { delay: Duration::ZERO, then, forever: false }
+        Self {
+            delay: Duration::ZERO,
+            then,
+            forever: false,
+        }
     }
 
     /// An answer with a status and substatus (0: without).
@@ -37,7 +46,12 @@ impl Step {
             map.insert(headers::SUBSTATUS, HeaderValue::from(substatus));
         }
         let body = Bytes::from_static(b"{}");
-        Self::new(Then::Answer { status, headers: map, body, end: End::Good })
+        Self::new(Then::Answer {
+            status,
+            headers: map,
+            body,
+            end: End::Good,
+        })
     }
 
     /// A transport failure.

@@ -28,7 +28,10 @@ impl WireEntry {
     /// A header's text; empty if it is absent or no text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 }
 
@@ -72,7 +75,11 @@ impl Wire {
 impl fmt::Display for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.0 {
-            writeln!(f, "{:>10.3?} {:<16} {} {}", entry.at, entry.region, entry.method, entry.path)?;
+            writeln!(
+                f,
+                "{:>10.3?} {:<16} {} {}",
+                entry.at, entry.region, entry.method, entry.path
+            )?;
         }
         Ok(())
     }
