@@ -110,7 +110,6 @@ pub fn account(
 }
 
 /// The recommended layers without jitter.
-#[must_use]
 pub fn recommended(account: &Account) -> RecommendedLayer {
     RecommendedLayer::new(account.clone(), credential())
         .failover(RegionFailoverLayer::new(account.clone()).jitter(Jitter::None))

@@ -5,7 +5,9 @@ use cosmos_testbed::scripted::{Document, Step};
 use cosmos_tests::{Lab, always, create, execute, read, read_metadata, with, write_metadata};
 
 fn without(regions: &[&str]) -> OperationOptions {
-    OperationOptions::new().exclude_regions(regions).unwrap()
+    OperationOptions::new()
+        .exclude_regions(regions)
+        .expect("good names")
 }
 
 #[tokio::test(start_paused = true)]
