@@ -1,6 +1,6 @@
 //! What an error of hyper-util's client means for the request.
 
-use cosmos_core::{FailureKind, Sent, TransportError};
+use cosmos_core::{FailureKind, Sent, TransportError, find_cause};
 use hyper_util::client::legacy;
 use tower_cosmos::transport;
 
@@ -8,15 +8,23 @@ use tower_cosmos::transport;
 /// request: until then nothing of it has left, whatever the error says.
 pub(super) fn before_headers(error: legacy::Error, taken: bool) -> TransportError {
     let kind = if taken {
-        match transport::classify(&error) {
-            // On a connection that stood, only the server's word says that nothing was done.
-            kind if kind.sent() == Sent::No && kind != FailureKind::NotProcessed => FailureKind::Io,
-            kind => kind,
-        }
+        ambiguous(&error)
     } else {
         not_sent(&error)
     };
     TransportError::caused(kind, error)
+}
+
+fn ambiguous(error: &legacy::Error) -> FailureKind {
+    match transport::classify(error) {
+        // On a connection that stood, only the server's word says that nothing was done.
+        kind if kind.sent() == Sent::No && kind != FailureKind::NotProcessed => FailureKind::Io,
+        // Our requests give hyper nothing to refuse: its task for the connection is gone.
+        FailureKind::Other if find_cause(error).is_some_and(hyper::Error::is_user) => {
+            FailureKind::Closed
+        }
+        kind => kind,
+    }
 }
 
 fn not_sent(error: &legacy::Error) -> FailureKind {
