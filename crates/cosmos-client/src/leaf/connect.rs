@@ -14,17 +14,17 @@ use futures::TryFutureExt;
 use futures::future::MapErr;
 use http::Uri;
 use http::uri::Scheme;
-use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::{Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
 use rustls::{AlertDescription, ClientConfig};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use super::Protocol;
+use super::gate::Gate;
 use super::resolve::{LookupFailed, Resolver};
-
-/// A connection's stream, TLS or not.
-type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+use super::stream::Stream;
 
 /// Connects within the limit. Every error is a [`TransportError`] of a kind that was not sent.
 ///
@@ -34,15 +34,18 @@ type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 pub(super) struct Connector {
     https: HttpsConnector<Dial>,
     limit: Duration,
-    only_http2: bool,
+    protocol: Protocol,
+    // `None`: connections are not pooled, so every request needs its own.
+    gate: Option<Arc<Gate>>,
 }
 
 impl Connector {
+    /// A connector without a gate.
     pub(super) fn new(
         resolver: Resolver,
         tls: Arc<ClientConfig>,
         limit: Duration,
-        only_http2: bool,
+        protocol: Protocol,
     ) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(resolver);
         tcp.enforce_http(false);
@@ -52,8 +55,48 @@ impl Connector {
         Self {
             https: HttpsConnector::from((Dial(tcp), tls)),
             limit,
-            only_http2,
+            protocol,
+            gate: None,
         }
+    }
+
+    /// The same with a gate of its own, for one pool.
+    pub(super) fn gated(&self) -> Self {
+        Self {
+            gate: Some(Arc::default()),
+            ..self.clone()
+        }
+    }
+
+    async fn connect(self, uri: Uri) -> Result<Stream, TransportError> {
+        let tls = uri.scheme() == Some(&Scheme::HTTPS);
+        let may_share = match self.protocol {
+            Protocol::Auto => tls,
+            Protocol::Http1 => false,
+            Protocol::Http2 => true,
+        };
+        let connect = || self.connect_once(uri.clone(), tls);
+        match &self.gate {
+            Some(gate) if may_share => gate.pass(connect, Stream::is_http2).await,
+            _ => connect().await,
+        }
+    }
+
+    async fn connect_once(&self, uri: Uri, tls: bool) -> Result<Stream, TransportError> {
+        let connecting = self.https.clone().call(uri);
+        let stream = tokio::time::timeout(self.limit, connecting)
+            .await
+            .map_err(|elapsed| TransportError::caused(FailureKind::ConnectTimeout, elapsed))?
+            .map_err(unestablished)?;
+        let only_http2 = self.protocol == Protocol::Http2;
+        let negotiated = stream.connected().is_negotiated_h2();
+        if only_http2 && tls && !negotiated {
+            return Err(TransportError::new(FailureKind::Negotiation));
+        }
+        Ok(Stream {
+            stream,
+            prior_knowledge: only_http2 && !tls,
+        })
     }
 }
 
@@ -61,7 +104,7 @@ impl fmt::Debug for Connector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connector")
             .field("limit", &self.limit)
-            .field("only_http2", &self.only_http2)
+            .field("protocol", &self.protocol)
             .finish_non_exhaustive()
     }
 }
@@ -76,19 +119,7 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let must_be_h2 = self.only_http2 && uri.scheme() == Some(&Scheme::HTTPS);
-        let connecting = self.https.call(uri);
-        let limit = self.limit;
-        Box::pin(async move {
-            let stream = tokio::time::timeout(limit, connecting)
-                .await
-                .map_err(|elapsed| TransportError::caused(FailureKind::ConnectTimeout, elapsed))?
-                .map_err(unestablished)?;
-            if must_be_h2 && !stream.connected().is_negotiated_h2() {
-                return Err(TransportError::new(FailureKind::Negotiation));
-            }
-            Ok(stream)
-        })
+        Box::pin(self.clone().connect(uri))
     }
 }
 

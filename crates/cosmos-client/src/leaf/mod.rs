@@ -68,10 +68,12 @@ mod body;
 mod connect;
 mod failure;
 mod future;
+mod gate;
 mod outgoing;
 mod resolve;
 mod settings;
 mod shard;
+mod stream;
 
 use std::fmt;
 use std::sync::Arc;

@@ -183,7 +183,7 @@ impl LeafBuilder {
             Resolver::new(self.resolver.clone()),
             Arc::new(tls),
             self.connect_limit,
-            self.protocol == Protocol::Http2,
+            self.protocol,
         );
         Ok(Leaf {
             shared: Arc::new(Shared {
@@ -235,7 +235,6 @@ impl LeafBuilder {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(self.idle_limit)
             .http1_max_buf_size(usize::try_from(self.header_limit).unwrap_or(usize::MAX))
-            .http2_only(self.protocol == Protocol::Http2)
             .http2_max_header_list_size(self.header_limit)
             .http2_keep_alive_interval(self.ping_interval)
             .http2_keep_alive_timeout(self.ping_timeout)
@@ -243,8 +242,9 @@ impl LeafBuilder {
         if self.idle_limit.is_zero() {
             // Without a pool; a pool with this limit would still hand out fresh connections.
             builder.pool_max_idle_per_host(0);
+            return Arc::new(move || builder.build(connector.clone()));
         }
-        Arc::new(move || builder.build(connector.clone()))
+        Arc::new(move || builder.build(connector.gated()))
     }
 }
 
