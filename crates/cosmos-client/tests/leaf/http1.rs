@@ -1,5 +1,6 @@
 //! HTTP/1.1: pooled connections, the `Host` header, settings.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -71,9 +72,49 @@ async fn without_idle_connections_every_call_connects() {
         }
         soon(
             peer.counts
-                .until(|counts| counts.open.load(std::sync::atomic::Ordering::SeqCst) == 0),
+                .until(|counts| counts.open.load(Ordering::SeqCst) == 0),
         )
         .await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_not_kept_beyond_the_idle_limit() {
+    for http2 in [false, true] {
+        let peer = Peer::hyper(http2, |_, _| async { Response::new(Full::from("ok")) }).await;
+        let leaf = builder()
+            .protocol([Protocol::Http1, Protocol::Http2][usize::from(http2)])
+            .idle_limit(Duration::from_millis(50))
+            .build()
+            .unwrap();
+        soon(send(&leaf, get(&peer.url()))).await.unwrap();
+        // It is closed by itself, not by the next call.
+        let open = |counts: &crate::peer::Counts| counts.open.load(Ordering::SeqCst);
+        soon(peer.counts.until(|counts| open(counts) == 0)).await;
+        soon(send(&leaf, get(&peer.url()))).await.unwrap();
+        assert_eq!((peer.hits(), peer.connections()), (2, 2));
+    }
+}
+
+#[tokio::test]
+async fn headers_are_bounded() {
+    for http2 in [false, true] {
+        let peer = Peer::hyper(http2, |_, request| async move {
+            let length = request.uri().path()[1..].parse().unwrap();
+            let mut answer = Response::new(Full::from("ok"));
+            let value = header::HeaderValue::from_str(&"x".repeat(length)).unwrap();
+            answer.headers_mut().insert("x-long", value);
+            answer
+        })
+        .await;
+        let protocol = [Protocol::Http1, Protocol::Http2][usize::from(http2)];
+        let leaf = builder().protocol(protocol).build().unwrap();
+        let url = |length: usize| format!("http://{}/{length}", peer.address);
+        let answer = soon(send(&leaf, get(&url(60_000)))).await.unwrap();
+        assert_eq!(answer.headers()["x-long"].len(), 60_000);
+        let failed = soon(failure(&leaf, get(&url(70_000)))).await;
+        assert_eq!(failed.sent(), cosmos_core::Sent::Maybe, "{failed}");
+        soon(send(&leaf, get(&url(1)))).await.unwrap();
     }
 }
 

@@ -8,8 +8,8 @@ use http::{Method, Response};
 use http_body_util::Full;
 use parking_lot::Mutex;
 
-use crate::peer::Peer;
-use crate::{builder, failure, get, leaf, send, soon};
+use crate::peer::{Bell, OK, Peer, read_request, write};
+use crate::{builder, failure, get, leaf, request, send, soon};
 
 /// A route with one attempt begun.
 fn route() -> (Route, AttemptId) {
@@ -64,6 +64,28 @@ async fn an_attempt_without_a_connection_stays_in_the_connecting_phase() {
     request.extensions_mut().insert(route.clone());
     let failed = soon(failure(&leaf, request)).await;
     assert_eq!(failed, FailureKind::ConnectTimeout);
+    assert_eq!(route.attempt(id).unwrap().phase, Phase::Connecting);
+}
+
+#[tokio::test]
+async fn a_pooled_connection_that_died_does_not_count_as_sent() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let leaf = builder().shards(1, 1).build().unwrap();
+    let mut bell = Bell::hang().await;
+    let (first, ()) = tokio::join!(send(&leaf, get(&url)), async {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        read_request(&mut socket).await.unwrap();
+        write(&mut socket, OK).await;
+    });
+    first.unwrap();
+    drop(listener);
+    bell.ring_and_hear().await;
+    // hyper-util finds the pooled connection closed, tries again by itself, and is refused.
+    let (route, id) = route();
+    let mut request = request(&Method::POST, &url);
+    request.extensions_mut().insert(route.clone());
+    assert_eq!(soon(failure(&leaf, request)).await, FailureKind::Refused);
     assert_eq!(route.attempt(id).unwrap().phase, Phase::Connecting);
 }
 
