@@ -174,7 +174,9 @@ async fn slots_come_back_wherever_a_call_is_dropped() {
         })
         .await;
         let protocol = [Protocol::Http1, Protocol::Http2][usize::from(http2)];
-        let leaf = builder().protocol(protocol).build().unwrap();
+        // All of them wait for slots at once: on a busy machine longer than by default.
+        let settings = builder().connect_limit(Duration::from_secs(60));
+        let leaf = settings.protocol(protocol).build().unwrap();
         let answered = Arc::new(AtomicUsize::new(0));
         let tasks = (0..calls).map(|call: usize| {
             let (leaf, url, answered) = (leaf.clone(), peer.url(), Arc::clone(&answered));
