@@ -172,3 +172,82 @@ impl fmt::Debug for Slot {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use hyper_util::rt::TokioExecutor;
+    use rustls::{ClientConfig, RootCertStore};
+
+    use super::super::Protocol;
+    use super::super::resolve::Resolver;
+    use super::*;
+
+    fn shards(initial: usize, max: usize, streams: usize) -> Arc<Shards> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        let limit = Duration::from_secs(1);
+        let connector = Connector::new(Resolver::new(None), tls.into(), limit, Protocol::Auto);
+        let limits = Limits {
+            initial,
+            max,
+            streams,
+        };
+        let make = move || Client::builder(TokioExecutor::new()).build(connector.clone());
+        Arc::new(Shards::new(limits, Arc::new(make)))
+    }
+
+    #[test]
+    fn calls_spread_over_the_shards_and_new_ones_are_made_when_all_are_busy() {
+        let shards = shards(2, 3, 2);
+        let slots: Vec<_> = (0..6).map(|_| shards.try_reserve(None).unwrap()).collect();
+        let numbers: Vec<_> = slots.iter().map(|slot| slot.shard.number).collect();
+        assert_eq!(numbers, [0, 1, 0, 1, 2, 2]);
+        assert!(shards.try_reserve(None).is_err());
+        drop(slots);
+        assert_eq!(shards.usage(), [(0, 0), (1, 0), (2, 0)]);
+    }
+
+    #[test]
+    fn the_shard_to_avoid_is_replaced_if_only_it_has_room() {
+        let shards = shards(2, 2, 1);
+        let on_0 = shards.try_reserve(Some(1)).unwrap();
+        let new = shards.try_reserve(Some(1)).unwrap();
+        assert_eq!((on_0.shard.number, new.shard.number), (0, 2));
+        assert_eq!(shards.usage(), [(0, 1), (2, 1)]);
+        // Streams of a shard that was replaced keep their permits.
+        drop(on_0);
+        let on_0 = shards.try_reserve(Some(1)).unwrap();
+        assert_eq!(on_0.shard.number, 0);
+        assert!(shards.try_reserve(Some(0)).is_err());
+    }
+
+    #[test]
+    fn no_shard_is_ever_above_its_limit() {
+        let shards = shards(2, 4, 3);
+        std::thread::scope(|scope| {
+            for thread in 0..8_u16 {
+                let shards = &shards;
+                scope.spawn(move || {
+                    for round in 0..2_000_u16 {
+                        let avoid = (round % 3 == 0).then_some((round + thread) % 6);
+                        let held: Vec<_> = (0..2)
+                            .filter_map(|_| shards.try_reserve(avoid).ok())
+                            .inspect(|slot| assert_ne!(Some(slot.shard.number), avoid))
+                            .collect();
+                        let usage = shards.usage();
+                        assert!(usage.len() <= 4, "{usage:?}");
+                        assert!(usage.iter().all(|(_, busy)| *busy <= 3), "{usage:?}");
+                        drop(held);
+                    }
+                });
+            }
+        });
+        assert!(shards.usage().iter().all(|(_, in_flight)| *in_flight == 0));
+    }
+}

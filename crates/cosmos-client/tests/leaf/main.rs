@@ -10,6 +10,7 @@ mod http1;
 mod http2;
 mod journal;
 mod shards;
+mod stack;
 mod tls;
 
 use std::time::Duration;
