@@ -8,3 +8,4 @@ mod orders;
 mod passing;
 mod readiness;
 mod repairs;
+mod tracing;
