@@ -12,12 +12,12 @@ fn root() -> PathBuf {
 
 fn sources(below: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(below).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(below).expect("readable sources") {
+        let path = entry.expect("readable sources").path();
         if path.is_dir() {
             found.extend(sources(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).expect("readable sources");
             found.push((path, text));
         }
     }
