@@ -3,7 +3,7 @@
 use cosmos_core::{FailureKind, Region};
 use proptest::prelude::*;
 
-use crate::reference::{Case, Kind, NAMES, case};
+use crate::case::{Case, Kind, NAMES, case};
 use crate::region;
 
 /// An answer that keeps the rules: none of them needs to know which step made it.

@@ -1,6 +1,7 @@
 //! Where an attempt goes: each step of the order, exhaustion, and a naive second opinion.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod case;
 mod exhausted;
 mod history;
 mod invariants;
