@@ -11,4 +11,3 @@ mod orders;
 mod passing;
 mod readiness;
 mod repairs;
-mod tracing;
