@@ -258,8 +258,8 @@ mod tests {
         write: true,
     };
 
-    fn attempt(region: Region, began: Instant) -> Attempt {
-        let route = Route::new(Operation::new(Action::Read, Resource::Item), None, began);
+    fn attempt(region: Region, start: Instant) -> Attempt {
+        let route = Route::new(Operation::new(Action::Read, Resource::Item), None, start);
         let begin = Begin {
             region,
             reason: Reason::First,
@@ -267,8 +267,8 @@ mod tests {
             trial: false,
             sole: false,
         };
-        let id = route.begin(began, begin).unwrap();
-        route.end(id, began, Outcome::Failed(FailureKind::Refused));
+        let id = route.begin(start, begin).unwrap();
+        route.end(id, start, Outcome::Failed(FailureKind::Refused));
         route.attempt(id).unwrap()
     }
 
