@@ -17,7 +17,7 @@ use tower::util::BoxCloneSyncService;
 use tower::{Layer, Service, ServiceExt};
 use tower_cosmos::{
     Account, AccountBuilder, Clock, KeyCredential, RecommendedLayer, RegionFailoverLayer,
-    ThrottleRetryLayer,
+    RetryWithLayer, ThrottleRetryLayer,
 };
 
 /// A request as the stacks take it.
@@ -113,6 +113,7 @@ pub fn account(
 pub fn recommended(account: &Account) -> RecommendedLayer {
     RecommendedLayer::new(account.clone(), credential())
         .failover(RegionFailoverLayer::new(account.clone()).jitter(Jitter::None))
+        .retry_with(RetryWithLayer::new().jitter(Jitter::None))
         .throttle(ThrottleRetryLayer::new().jitter(Jitter::None))
 }
 

@@ -8,7 +8,8 @@ use tower::Service;
 use tower_cosmos::{
     Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, Clock, DeadlineLayer,
     EndpointLayer, KeyCredential, Recommended, RecommendedLayer, RegionFailoverLayer,
-    ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    RetryWithLayer, SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer, SigningLayer,
+    ThrottleRetryLayer,
 };
 
 type Body = Full<bytes::Bytes>;
@@ -22,6 +23,9 @@ assert_impl_all!(KeyCredential: Send, Sync, Clone, std::fmt::Debug);
 assert_impl_all!(DeadlineLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(ThrottleRetryLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(ShardReconnectLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(SessionRetryLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(SessionTokenLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(RetryWithLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(RegionFailoverLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(EndpointLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(SigningLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);

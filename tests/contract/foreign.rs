@@ -135,7 +135,7 @@ async fn a_foreign_layer_in_any_position_breaks_nothing() {
         |inner| boxed(tower::load_shed::LoadShedLayer::new().layer(inner)),
         |inner| boxed(tower::buffer::BufferLayer::new(8).layer(inner)),
     ];
-    for position in 0..=4 {
+    for position in 0..=Kind::ORDERED.len() {
         for wrap in foreign {
             let (regions, account) = lab();
             account.refresh().await;
@@ -147,7 +147,7 @@ async fn a_foreign_layer_in_any_position_breaks_nothing() {
                 }
                 stack = kind.wrap(&account, stack);
             }
-            if position == 4 {
+            if position == Kind::ORDERED.len() {
                 stack = wrap(stack);
             }
             let seen = send(&stack, create()).await;

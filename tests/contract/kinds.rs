@@ -5,13 +5,17 @@ use cosmos_tests::{Stack, boxed, credential, s};
 use tower::Layer;
 use tower_cosmos::{
     Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, DeadlineLayer, EndpointLayer,
-    RegionFailoverLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    RegionFailoverLayer, RetryWithLayer, SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer,
+    SigningLayer, ThrottleRetryLayer,
 };
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Deadline,
     Failover,
+    Session,
+    SessionToken,
+    RetryWith,
     Throttle,
     Reconnect,
     Endpoint,
@@ -22,9 +26,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Deadline,
         Self::Failover,
+        Self::Session,
+        Self::SessionToken,
+        Self::RetryWith,
         Self::Throttle,
         Self::Reconnect,
         Self::Endpoint,
@@ -35,8 +42,9 @@ impl Kind {
     ];
 
     /// The layers that carry the specification, which integrators put into any order.
-    pub(crate) const ORDERED: [Self; 4] = [
+    pub(crate) const ORDERED: [Self; 5] = [
         Self::Deadline,
+        Self::Session,
         Self::Failover,
         Self::Throttle,
         Self::Reconnect,
@@ -50,6 +58,9 @@ impl Kind {
                     .jitter(Jitter::None)
                     .layer(inner),
             ),
+            Self::Session => boxed(SessionRetryLayer::new(account.clone()).layer(inner)),
+            Self::SessionToken => boxed(SessionTokenLayer::new(account.clone()).layer(inner)),
+            Self::RetryWith => boxed(RetryWithLayer::new().jitter(Jitter::None).layer(inner)),
             Self::Throttle => boxed(ThrottleRetryLayer::new().jitter(Jitter::None).layer(inner)),
             Self::Reconnect => boxed(ShardReconnectLayer::new().layer(inner)),
             Self::Endpoint => boxed(EndpointLayer::new(account.clone()).layer(inner)),

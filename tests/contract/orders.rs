@@ -37,7 +37,7 @@ fn build(order: &[Kind], account: &Account, regions: &ScriptedAccount) -> Stack 
 type Scenario = (&'static str, fn(&ScriptedAccount), usize);
 
 /// What the regions do, and the most requests that one operation may then send.
-const SCENARIOS: [Scenario; 8] = [
+const SCENARIOS: [Scenario; 10] = [
     ("healthy", |_| {}, 1),
     (
         "throttled for ever",
@@ -60,6 +60,19 @@ const SCENARIOS: [Scenario; 8] = [
         4 + 3,
     ),
     ("hanging everywhere", |r| everywhere(r, &Step::hang()), 4),
+    (
+        "behind everywhere",
+        |r| everywhere(r, &Step::status(404, 1002)),
+        1 + 3,
+    ),
+    (
+        "behind, then unavailable",
+        |r| {
+            r.script("A", [Step::status(404, 1002)]);
+            r.script("B", [Step::status(503, 0)]);
+        },
+        3,
+    ),
     ("gone", |r| everywhere(r, &Step::status(403, 1008)), 121),
     (
         "unavailable, then throttled",
@@ -148,7 +161,11 @@ async fn check(
     if kind == "execute" && ambiguous {
         assert_eq!(wire.len(), 1, "{case}\n{wire}");
     }
-    if matches!(name, "healthy" | "unavailable, then throttled") && kind != "execute" {
+    if matches!(
+        name,
+        "healthy" | "unavailable, then throttled" | "behind, then unavailable"
+    ) && kind != "execute"
+    {
         assert!(seen.status().is_success(), "{case}\n{wire}");
     }
 }

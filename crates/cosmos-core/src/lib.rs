@@ -6,6 +6,7 @@
 //! * [`operation`] reads what a request does, [`status`] what an answer says;
 //! * [`topology`] is what is known of an account's regions, [`selection`] chooses one;
 //! * [`route`] carries steering and rules through the layers, [`journal`] the facts;
+//! * [`session`] reads and merges session tokens;
 //! * [`policy`] holds the tables of the retry specification.
 
 pub mod connection_string;
@@ -20,6 +21,7 @@ pub mod region;
 pub mod requests;
 pub mod route;
 pub mod selection;
+pub mod session;
 pub mod signing;
 pub mod status;
 pub mod topology;
@@ -33,6 +35,8 @@ pub use journal::{
 pub use operation::{Action, Operation, Resource};
 pub use region::{Region, RegionError, RegionSet};
 pub use requests::PartitionKey;
-pub use route::{AttemptObserver, Entered, OperationOptions, Position, Route, Rules, Steering};
+pub use route::{
+    AnswerListener, AttemptObserver, Entered, OperationOptions, Position, Route, Rules, Steering,
+};
 pub use status::Status;
 pub use topology::{Access, Topology, TopologyError};

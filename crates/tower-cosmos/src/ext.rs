@@ -7,7 +7,8 @@ use tower_layer::Stack;
 
 use crate::{
     Account, AttemptTimeoutLayer, BufferLayer, Credential, DeadlineLayer, EndpointLayer,
-    RecommendedLayer, RegionFailoverLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    RecommendedLayer, RegionFailoverLayer, RetryWithLayer, SessionRetryLayer, SessionTokenLayer,
+    ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
 };
 
 /// Adds the layers of this crate to a [`ServiceBuilder`], with their default settings.
@@ -20,7 +21,10 @@ use crate::{
 /// # fn compose<S>(account: Account, credential: impl Credential, client: S) {
 /// let service = ServiceBuilder::new()
 ///     .operation_timeout(Duration::from_secs(10))
+///     .session_tokens(account.clone())
+///     .session_retry(account.clone())
 ///     .region_failover(account.clone())
+///     .retry_with()
 ///     .throttle_retry()
 ///     .shard_reconnect()
 ///     .endpoint(account)
@@ -43,6 +47,15 @@ pub trait ServiceBuilderExt<L>: Sized {
 
     /// Moves to another region: [`RegionFailoverLayer`].
     fn region_failover(self, account: Account) -> ServiceBuilder<Stack<RegionFailoverLayer, L>>;
+
+    /// Learns and sends session tokens: [`SessionTokenLayer`].
+    fn session_tokens(self, account: Account) -> ServiceBuilder<Stack<SessionTokenLayer, L>>;
+
+    /// Asks another region after 404/1002: [`SessionRetryLayer`].
+    fn session_retry(self, account: Account) -> ServiceBuilder<Stack<SessionRetryLayer, L>>;
+
+    /// Tries again after 449: [`RetryWithLayer`].
+    fn retry_with(self) -> ServiceBuilder<Stack<RetryWithLayer, L>>;
 
     /// Waits for a throttled region: [`ThrottleRetryLayer`].
     fn throttle_retry(self) -> ServiceBuilder<Stack<ThrottleRetryLayer, L>>;
@@ -78,6 +91,18 @@ impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
 
     fn region_failover(self, account: Account) -> ServiceBuilder<Stack<RegionFailoverLayer, L>> {
         self.layer(RegionFailoverLayer::new(account))
+    }
+
+    fn session_tokens(self, account: Account) -> ServiceBuilder<Stack<SessionTokenLayer, L>> {
+        self.layer(SessionTokenLayer::new(account))
+    }
+
+    fn session_retry(self, account: Account) -> ServiceBuilder<Stack<SessionRetryLayer, L>> {
+        self.layer(SessionRetryLayer::new(account))
+    }
+
+    fn retry_with(self) -> ServiceBuilder<Stack<RetryWithLayer, L>> {
+        self.layer(RetryWithLayer::new())
     }
 
     fn throttle_retry(self) -> ServiceBuilder<Stack<ThrottleRetryLayer, L>> {

@@ -10,6 +10,9 @@
 //! |---|---|
 //! | [`DeadlineLayer`] | the operation takes too long |
 //! | [`RegionFailoverLayer`] | a region fails |
+//! | [`SessionRetryLayer`] | a region lags behind the session (404/1002) |
+//! | [`SessionTokenLayer`] | a client that must read what it wrote |
+//! | [`RetryWithLayer`] | writes collide (449) |
 //! | [`ThrottleRetryLayer`] | a region throttles (429) |
 //! | [`ShardReconnectLayer`] | a connection dies |
 //! | [`EndpointLayer`] | which region an attempt goes to; keeps the journal |
@@ -34,14 +37,17 @@ mod ext;
 mod protocol;
 pub mod region_failover;
 pub mod retry;
+pub mod retry_with;
 mod scope;
+pub mod session_retry;
+pub mod session_token;
 pub mod shard_reconnect;
 pub mod signing;
 mod stack;
 pub mod throttle_retry;
 pub mod transport;
 
-pub use account::{Account, AccountBuilder, AccountError};
+pub use account::{Account, AccountBuilder, AccountError, Classify};
 pub use attempt_timeout::AttemptTimeoutLayer;
 pub use buffer::BufferLayer;
 pub use buffer_request::BufferRequestLayer;
@@ -51,9 +57,12 @@ pub use deadline::DeadlineLayer;
 pub use endpoint::EndpointLayer;
 pub use ext::ServiceBuilderExt;
 pub use region_failover::RegionFailoverLayer;
+pub use retry_with::RetryWithLayer;
+pub use session_retry::SessionRetryLayer;
+pub use session_token::SessionTokenLayer;
 pub use shard_reconnect::ShardReconnectLayer;
 pub use signing::SigningLayer;
-pub use stack::{Recommended, RecommendedLayer};
+pub use stack::{Attempt, InRegion, Recommended, RecommendedLayer};
 pub use throttle_retry::ThrottleRetryLayer;
 
 /// Words and decisions that the layers share.

@@ -12,14 +12,21 @@ use crate::credential::Credential;
 use crate::deadline::{Deadline, DeadlineLayer};
 use crate::endpoint::{Endpoint, EndpointLayer};
 use crate::region_failover::{RegionFailover, RegionFailoverLayer};
+use crate::retry_with::{RetryWith, RetryWithLayer};
+use crate::session_retry::{SessionRetry, SessionRetryLayer};
+use crate::session_token::{SessionToken, SessionTokenLayer};
 use crate::shard_reconnect::{ShardReconnect, ShardReconnectLayer};
 use crate::signing::{Signing, SigningLayer};
 use crate::throttle_retry::{ThrottleRetry, ThrottleRetryLayer};
 
 /// The service that [`RecommendedLayer`] makes of a client `S`.
-pub type Recommended<S> = Deadline<
-    RegionFailover<ThrottleRetry<ShardReconnect<Endpoint<Signing<Buffer<AttemptTimeout<S>>>>>>>,
->;
+pub type Recommended<S> = Deadline<SessionToken<SessionRetry<RegionFailover<InRegion<S>>>>>;
+
+/// What stays in one region.
+pub type InRegion<S> = RetryWith<ThrottleRetry<ShardReconnect<Attempt<S>>>>;
+
+/// One attempt.
+pub type Attempt<S> = Endpoint<Signing<Buffer<AttemptTimeout<S>>>>;
 
 /// All layers in the recommended order. Each can be replaced by one with other settings.
 ///
@@ -38,7 +45,10 @@ pub type Recommended<S> = Deadline<
 #[must_use]
 pub struct RecommendedLayer {
     deadline: DeadlineLayer,
+    session_token: SessionTokenLayer,
+    session_retry: SessionRetryLayer,
     failover: RegionFailoverLayer,
+    retry_with: RetryWithLayer,
     throttle: ThrottleRetryLayer,
     reconnect: ShardReconnectLayer,
     endpoint: EndpointLayer,
@@ -53,7 +63,10 @@ impl RecommendedLayer {
         let clock = account.clock().clone();
         Self {
             deadline: DeadlineLayer::new(),
+            session_token: SessionTokenLayer::new(account.clone()).enabled(false),
+            session_retry: SessionRetryLayer::new(account.clone()),
             failover: RegionFailoverLayer::new(account.clone()),
+            retry_with: RetryWithLayer::new(),
             throttle: ThrottleRetryLayer::new(),
             reconnect: ShardReconnectLayer::new(),
             endpoint: EndpointLayer::new(account),
@@ -66,6 +79,25 @@ impl RecommendedLayer {
     /// The longest that an operation may take. Default: no limit but the caller's.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.deadline = self.deadline.timeout(timeout);
+        self
+    }
+
+    /// Replaces the layer that learns session tokens. Default: one that does nothing, so that
+    /// tokens are the caller's.
+    pub fn session_token(mut self, layer: SessionTokenLayer) -> Self {
+        self.session_token = layer;
+        self
+    }
+
+    /// Replaces the layer for 404/1002.
+    pub fn session_retry(mut self, layer: SessionRetryLayer) -> Self {
+        self.session_retry = layer;
+        self
+    }
+
+    /// Replaces the layer for 449.
+    pub fn retry_with(mut self, layer: RetryWithLayer) -> Self {
+        self.retry_with = layer;
         self
     }
 
@@ -107,8 +139,14 @@ impl<S> Layer<S> for RecommendedLayer {
         ServiceBuilder::new()
             // One instant for everything below, so that no wait of theirs leads past it.
             .layer(self.deadline)
+            // Outside of everything that sends twice: every attempt carries the same token.
+            .layer(self.session_token.clone())
+            // Outside of failover, which gets past a region that is down on the way to the hub.
+            .layer(self.session_retry.clone())
             // Moves once the layers below have done what can be done in the region.
             .layer(self.failover.clone())
+            // Collisions are settled where they happened.
+            .layer(self.retry_with)
             // Waits for the region that asked for it, so it is inside of the move.
             .layer(self.throttle)
             // Closest to the connection: a dying one is mended before anybody else hears of it.

@@ -7,6 +7,7 @@ use cosmos_core::policy::SettingError;
 use cosmos_core::{ConnectionString, ConnectionStringError};
 use tower_cosmos::{
     Account, AccountBuilder, AccountError, Credential, KeyCredential, RecommendedLayer,
+    SessionTokenLayer,
 };
 use tower_layer::Layer;
 
@@ -124,7 +125,8 @@ impl CosmosClientBuilder {
     pub fn build(self) -> Result<CosmosClient, ClientError> {
         let leaf = self.leaf.build()?;
         let account = self.account.build(leaf.clone())?;
-        let layers = RecommendedLayer::new(account.clone(), self.credential);
+        let layers = RecommendedLayer::new(account.clone(), self.credential)
+            .session_token(SessionTokenLayer::new(account.clone()));
         let layers = match self.timeout {
             Some(timeout) => layers.timeout(timeout),
             None => layers,

@@ -23,6 +23,7 @@ pub enum Budget {
 #[derive(Clone, Debug, Default)]
 pub struct Spent {
     counts: [u32; 3],
+    session_limit: Option<u32>,
     retry_with_slept: Duration,
     retry_with_retries: u32,
     regional: SmallVec<[Regional; 2]>,
@@ -68,6 +69,12 @@ impl Spent {
     pub fn spend(&mut self, budget: Budget) {
         let count = &mut self.counts[budget as usize];
         *count = count.saturating_add(1);
+    }
+
+    /// Fixes how many retries 404/1002 has in this operation: the first call decides. Returns
+    /// what was fixed.
+    pub fn fix_session_limit(&mut self, retries: u32) -> u32 {
+        *self.session_limit.get_or_insert(retries)
     }
 
     /// Spends one throttle retry in a region, and the wait before it.

@@ -146,6 +146,18 @@ impl Operation {
         classify::classify(method, path, headers)
     }
 
+    /// The container that a path is in or names, its ids decoded, such as `dbs/shop/colls/carts`.
+    #[must_use]
+    pub fn container_of(path: &str) -> Option<String> {
+        let mut buffer = [""; path::LONGEST];
+        let ["dbs", database, "colls", container, ..] = path::split(path, &mut buffer)? else {
+            return None;
+        };
+        let [database, container] = [*database, *container]
+            .map(|id| percent_encoding::percent_decode_str(id).decode_utf8_lossy());
+        Some(format!("dbs/{database}/colls/{container}"))
+    }
+
     /// The operation of a request that no rule classifies, but which the caller means for the
     /// account: metadata, a read if the method is safe.
     #[must_use]

@@ -3,6 +3,8 @@
 //! [`Route`] is the one request extension that the layers share. The first of them to see a
 //! request makes it from the request and the caller's [`OperationOptions`]; the others find it.
 
+mod attempts;
+mod observer;
 mod options;
 mod steering;
 
@@ -11,29 +13,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
+pub use attempts::Position;
+pub use observer::{AnswerListener, AttemptObserver};
 pub use options::OperationOptions;
 pub use steering::Steering;
 
+use crate::headers;
 use crate::journal::Record;
-use crate::{
-    Attempt, AttemptId, Begin, FailureKind, Journal, Operation, Outcome, Phase, Region, RegionSet,
-    Spent,
-};
-
-/// What an account wants to know of, and to be asked about, the attempts of an operation.
-///
-/// Planted by `EndpointLayer`, so that a layer without an account handle can settle an attempt
-/// with the same consequences as `EndpointLayer` itself, and ask whether a region is still there.
-pub trait AttemptObserver: Send + Sync + fmt::Debug {
-    /// An attempt has ended, or was settled.
-    fn ended(&self, operation: Operation, attempt: &Attempt, now: Instant);
-
-    /// Whether the account still has the region.
-    fn lists(&self, region: Region) -> bool;
-}
+use crate::policy::{Verdict, verdict};
+use crate::{Journal, Operation, Outcome, Region, RegionSet, Status};
 
 /// What is fixed for the operation.
 #[derive(Debug)]
@@ -57,8 +49,11 @@ pub(crate) struct OperationState {
     pub(crate) began: Instant,
     pub(crate) record: Mutex<Record>,
     observer: OnceLock<Arc<dyn AttemptObserver>>,
+    listener: OnceLock<Arc<dyn AnswerListener>>,
     activity_id: OnceLock<HeaderValue>,
     foreign: AtomicBool,
+    hub_only: AtomicBool,
+    headers: Mutex<SmallVec<[(HeaderName, HeaderValue); 2]>>,
 }
 
 /// The shared routing state of one operation, and the steering of its next attempt.
@@ -70,10 +65,6 @@ pub struct Route {
     /// Where and why the next attempt goes; a routing layer changes it on the copy it sends on.
     pub steering: Steering,
 }
-
-/// How many attempts an operation had made when a layer's call began.
-#[derive(Copy, Clone, Debug)]
-pub struct Position(usize);
 
 impl Route {
     /// Finds the request's route, or makes it: then this layer is the operation's first.
@@ -119,8 +110,11 @@ impl Route {
                 began: now,
                 record: Mutex::new(record),
                 observer: OnceLock::new(),
+                listener: OnceLock::new(),
                 activity_id: OnceLock::new(),
                 foreign: AtomicBool::new(false),
+                hub_only: AtomicBool::new(false),
+                headers: Mutex::default(),
             }),
             steering: Steering::default(),
         };
@@ -185,6 +179,59 @@ impl Route {
         self.operation.foreign.store(true, Ordering::Relaxed);
     }
 
+    /// Has every attempt from here on carry a header, unless the request has it already.
+    ///
+    /// A layer asks for headers in this way and does not put them on the request itself: only
+    /// `EndpointLayer` knows whether the request is for the account.
+    pub fn put_header(&self, name: HeaderName, value: HeaderValue) {
+        let mut headers = self.operation.headers.lock();
+        if !headers.iter().any(|(known, _)| *known == name) {
+            headers.push((name, value));
+        }
+    }
+
+    /// Puts on an attempt's request the headers that layers asked for.
+    pub fn add_headers(&self, map: &mut HeaderMap) {
+        for (name, value) in &*self.operation.headers.lock() {
+            if !map.contains_key(name) {
+                map.insert(name.clone(), value.clone());
+            }
+        }
+    }
+
+    /// Whether the operation asks to be processed in the hub only, from here on.
+    #[must_use]
+    pub fn is_hub_only(&self) -> bool {
+        self.operation.hub_only.load(Ordering::Relaxed)
+    }
+
+    /// Asks for the operation to be processed in the hub only, from its next attempt on.
+    pub fn set_hub_only(&self) {
+        self.operation.hub_only.store(true, Ordering::Relaxed);
+        self.put_header(headers::HUB_REGION_PROCESSING_ONLY, headers::value::TRUE);
+    }
+
+    /// What an outcome of this operation asks for.
+    #[must_use]
+    pub fn verdict(&self, multi_write: bool, outcome: Outcome) -> Verdict {
+        let rules = self.rules();
+        // A region that was asked for hub processing says in this way that it is not the hub.
+        let not_the_hub =
+            self.is_hub_only() && outcome == Outcome::Answered(Status::WRITE_FORBIDDEN);
+        let verdict = if not_the_hub {
+            Verdict::WriteRegionMoved
+        } else {
+            verdict(rules.operation, rules.retry_writes, multi_write, outcome)
+        };
+        match self.operation.observer.get() {
+            // The client's own deadline is nobody's to overrule.
+            Some(observer) if outcome != Outcome::Answered(Status::CLIENT_OPERATION_TIMEOUT) => {
+                observer.reclassify(rules.operation, outcome, verdict)
+            }
+            _ => verdict,
+        }
+    }
+
     /// The operation's `x-ms-activity-id`, made once by `make`.
     pub fn activity_id(&self, make: impl FnOnce() -> HeaderValue) -> HeaderValue {
         self.operation.activity_id.get_or_init(make).clone()
@@ -195,6 +242,18 @@ impl Route {
         self.operation.observer.get_or_init(observer);
     }
 
+    /// Plants what hears of the operation's answers; the first one stays.
+    pub fn listen(&self, listener: impl FnOnce() -> Arc<dyn AnswerListener>) {
+        self.operation.listener.get_or_init(listener);
+    }
+
+    /// Tells of an answer.
+    pub fn answered(&self, status: Status, headers: &HeaderMap) {
+        if let Some(listener) = self.operation.listener.get() {
+            listener.answered(self.operation(), status, headers);
+        }
+    }
+
     /// Whether the account still has the region; true while no account was met.
     #[must_use]
     pub fn lists(&self, region: Region) -> bool {
@@ -202,97 +261,6 @@ impl Route {
             .observer
             .get()
             .is_none_or(|observer| observer.lists(region))
-    }
-
-    /// Marks the beginning of a layer's call, for [`conclude`](Self::conclude).
-    #[must_use]
-    pub fn position(&self) -> Position {
-        Position(self.operation.record.lock().len())
-    }
-
-    /// Begins an attempt.
-    ///
-    /// # Errors
-    /// Why nothing may be sent: the deadline has passed, the stored procedure may have run, every
-    /// region is excluded, or there were too many attempts already.
-    pub fn begin(&self, now: Instant, begin: Begin) -> Result<AttemptId, FailureKind> {
-        self.operation
-            .record
-            .lock()
-            .begin(self.operation(), now, begin)
-    }
-
-    /// Ends an attempt and tells the account. A second end of the same attempt does nothing.
-    pub fn end(&self, id: AttemptId, now: Instant, outcome: Outcome) {
-        let ended = self.operation.record.lock().end(id, now, outcome);
-        if let Some(attempt) = ended {
-            self.tell(&attempt, now);
-        }
-    }
-
-    /// Settles what was begun under a call that has now returned, and names the last attempt
-    /// begun under it. `None`: the call sent nothing, so its result is not an attempt's.
-    #[must_use]
-    pub fn conclude(&self, since: Position, now: Instant) -> Option<Attempt> {
-        let (settled, last) = {
-            let mut record = self.operation.record.lock();
-            let settled = record.settle(since.0, now);
-            (
-                settled,
-                record
-                    .attempts()
-                    .get(since.0..)
-                    .and_then(<[Attempt]>::last)
-                    .copied(),
-            )
-        };
-        for attempt in &settled {
-            self.tell(attempt, now);
-        }
-        last
-    }
-
-    /// Notes how far the leaf got with an attempt.
-    pub fn note_phase(&self, id: AttemptId, phase: Phase) {
-        self.operation
-            .record
-            .lock()
-            .update(id, |attempt| attempt.phase = phase);
-    }
-
-    /// Notes which connection shard carries an attempt.
-    pub fn note_shard(&self, id: AttemptId, shard: u16) {
-        self.operation
-            .record
-            .lock()
-            .update(id, |attempt| attempt.shard = Some(shard));
-    }
-
-    /// The attempt of this number, as it stands.
-    #[must_use]
-    pub fn attempt(&self, id: AttemptId) -> Option<Attempt> {
-        self.operation
-            .record
-            .lock()
-            .attempts()
-            .get(id.0 as usize)
-            .copied()
-    }
-
-    /// Reads the attempts made so far.
-    pub fn with_attempts<T>(&self, read: impl FnOnce(&[Attempt]) -> T) -> T {
-        read(self.operation.record.lock().attempts())
-    }
-
-    /// Reads or spends budgets; deciding and spending in one call is atomic.
-    pub fn with_spent<T>(&self, decide: impl FnOnce(&mut Spent) -> T) -> T {
-        decide(&mut self.operation.record.lock().spent)
-    }
-
-    fn tell(&self, attempt: &Attempt, now: Instant) {
-        if let Some(observer) = self.operation.observer.get() {
-            observer.ended(self.operation(), attempt, now);
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Attempt, Operation, Outcome, Region, Status};
+use crate::{Attempt, Outcome, Region, Status};
 
 /// How often each region was attempted in this operation, and where it failed.
 #[derive(Clone, Debug, Default)]
@@ -22,10 +22,10 @@ struct Seen {
 impl History {
     /// Sums up the attempts of an operation.
     #[must_use]
-    pub fn of(operation: Operation, attempts: &[Attempt]) -> Self {
+    pub fn of(attempts: &[Attempt]) -> Self {
         let mut history = Self::default();
         for (number, attempt) in attempts.iter().enumerate() {
-            let failed = failed_in_region(operation, attempt.outcome);
+            let failed = failed_in_region(attempt.outcome);
             history.last = Some(attempt.region);
             match history
                 .regions
@@ -75,14 +75,14 @@ impl History {
 /// Whether an outcome says that this region cannot serve the operation now, so that another one
 /// is to be preferred for the rest of it.
 #[must_use]
-pub fn failed_in_region(operation: Operation, outcome: Outcome) -> bool {
+pub fn failed_in_region(outcome: Outcome) -> bool {
     match outcome {
         Outcome::InFlight => false,
         Outcome::Abandoned => true,
         Outcome::Failed(kind) => kind.is_regional(),
-        Outcome::Answered(Status::WRITE_FORBIDDEN) => operation.is_write(),
         Outcome::Answered(
-            Status::DATABASE_ACCOUNT_NOT_FOUND
+            Status::WRITE_FORBIDDEN
+            | Status::DATABASE_ACCOUNT_NOT_FOUND
             | Status::READ_SESSION_NOT_AVAILABLE
             | Status::SYSTEM_RESOURCE_UNAVAILABLE,
         ) => true,

@@ -29,6 +29,7 @@ pub(super) struct Document {
     pub(super) writable: Vec<Location>,
     pub(super) multi_write: bool,
     pub(super) per_partition_failover: bool,
+    pub(super) session_consistency: bool,
 }
 
 #[derive(Deserialize)]
@@ -42,6 +43,15 @@ struct Raw {
     enable_multiple_write_locations: Option<bool>,
     #[serde(default)]
     enable_per_partition_failover_behavior: Option<bool>,
+    #[serde(default)]
+    user_consistency_policy: Option<Object<RawConsistency>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawConsistency {
+    #[serde(default)]
+    default_consistency_level: Option<String>,
 }
 
 type RawLocations = Vec<Option<Object<RawLocation>>>;
@@ -91,6 +101,10 @@ pub(super) fn read(document: &[u8]) -> Result<Document, TopologyError> {
         writable,
         multi_write: raw.enable_multiple_write_locations.unwrap_or(false),
         per_partition_failover: raw.enable_per_partition_failover_behavior.unwrap_or(false),
+        session_consistency: raw
+            .user_consistency_policy
+            .and_then(|Object(policy)| policy.default_consistency_level)
+            .is_none_or(|level| level.eq_ignore_ascii_case("session")),
     })
 }
 

@@ -34,6 +34,7 @@ pub struct Topology {
     writable: Vec<Location>,
     multi_write: bool,
     per_partition_failover: bool,
+    session_consistency: bool,
     read_order: Vec<Region>,
     write_order: Vec<Region>,
     unknown_preferences: Vec<Region>,
@@ -62,6 +63,7 @@ impl Topology {
             global: global.clone(),
             multi_write: document.multi_write,
             per_partition_failover: document.per_partition_failover,
+            session_consistency: document.session_consistency,
             readable: document.readable,
             writable: document.writable,
             read_order: Vec::new(),
@@ -87,6 +89,7 @@ impl Topology {
             writable: vec![only],
             multi_write: false,
             per_partition_failover: false,
+            session_consistency: true,
             read_order: Vec::new(),
             write_order: Vec::new(),
             unknown_preferences: Vec::new(),
@@ -159,6 +162,13 @@ impl Topology {
     #[must_use]
     pub const fn has_per_partition_failover(&self) -> bool {
         self.per_partition_failover
+    }
+
+    /// Whether the account's default consistency is session. Where nothing is known, it is: a
+    /// token too many does no harm, one too few can lose a client its own writes.
+    #[must_use]
+    pub const fn has_session_consistency(&self) -> bool {
+        self.session_consistency
     }
 
     /// The write region of a single-write account; the first listed one of a multi-write account.

@@ -176,7 +176,7 @@ impl Ask {
     }
 
     fn choose(&self) -> Result<Choice, FailureKind> {
-        let history = History::of(self.operation, &attempts(&self.made));
+        let history = History::of(&attempts(&self.made));
         let all_good = AllGood;
         choose(&View {
             topology: &self.topology,

@@ -1,5 +1,6 @@
 //! How an account is made.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use tower_service::Service;
 
 use super::reader::Reader;
 use super::refresh::{RefreshSettings, Refresher};
-use super::{Account, Inner, Marks, Observer};
+use super::{Account, Classify, Inner, Marks, Observer};
 use crate::clock::Clock;
 use crate::credential::Credential;
 
@@ -35,7 +36,6 @@ pub enum AccountError {
 }
 
 /// Makes an [`Account`]; every setting has a default.
-#[derive(Debug)]
 #[must_use]
 pub struct AccountBuilder {
     endpoint: String,
@@ -47,6 +47,7 @@ pub struct AccountBuilder {
     mark_duration: Duration,
     settings: RefreshSettings,
     clock: Clock,
+    classify: Option<Box<dyn Classify>>,
 }
 
 impl Account {
@@ -81,6 +82,7 @@ impl Account {
             mark_duration: Duration::from_secs(60),
             settings: RefreshSettings::default(),
             clock: Clock::system(),
+            classify: None,
         }
     }
 }
@@ -158,6 +160,14 @@ impl AccountBuilder {
         self
     }
 
+    /// Overrules the specification's verdict for chosen outcomes, for all layers. What the journal's
+    /// gate forbids stays forbidden: a stored procedure that may have run is not sent again. An
+    /// endpoint's marks do not depend on it. Default: the specification.
+    pub fn classify(mut self, classify: impl Classify) -> Self {
+        self.classify = Some(Box::new(classify));
+        self
+    }
+
     /// Makes the account. Nothing is read before the first operation asks for it.
     ///
     /// # Errors
@@ -197,6 +207,7 @@ impl AccountBuilder {
             observer: Arc::new(Observer(inner.clone())),
             sequence: AtomicU64::new(0),
             clock: self.clock,
+            classify: self.classify,
         })))
     }
 
@@ -229,5 +240,21 @@ fn warn_of_unknown(regions: &[Region], list: &'static str) {
             list,
             "not a known Azure region"
         );
+    }
+}
+
+impl fmt::Debug for AccountBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccountBuilder")
+            .field("endpoint", &self.endpoint)
+            .field("credential", &self.credential)
+            .field("preferred", &self.preferred)
+            .field("excluded", &self.excluded)
+            .field("fallbacks", &self.fallbacks)
+            .field("discovery", &self.discovery)
+            .field("mark_duration", &self.mark_duration)
+            .field("settings", &self.settings)
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
     }
 }

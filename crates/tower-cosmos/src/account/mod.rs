@@ -38,11 +38,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
-use cosmos_core::policy::marking;
+use cosmos_core::policy::session::{self, SessionPlan};
+use cosmos_core::policy::{Verdict, marking};
 use cosmos_core::selection::{self, Choice, History, View, access};
 use cosmos_core::{
-    Attempt, AttemptObserver, Endpoint, FailureKind, Operation, Region, RegionSet, Route, Steering,
-    Topology,
+    Attempt, AttemptObserver, Endpoint, FailureKind, Operation, Outcome, Region, RegionSet, Route,
+    Steering, Topology,
 };
 
 pub use builder::{AccountBuilder, AccountError};
@@ -65,6 +66,23 @@ struct Inner {
     observer: Arc<Observer>,
     sequence: AtomicU64,
     clock: Clock,
+    classify: Option<Box<dyn Classify>>,
+}
+
+/// An integrator's own verdicts. Implemented by closures.
+pub trait Classify: Send + Sync + 'static {
+    /// What is made of the specification's `verdict` on an outcome; return it unchanged for
+    /// those that you do not care about.
+    fn classify(&self, operation: Operation, outcome: Outcome, verdict: Verdict) -> Verdict;
+}
+
+impl<F> Classify for F
+where
+    F: Fn(Operation, Outcome, Verdict) -> Verdict + Send + Sync + 'static,
+{
+    fn classify(&self, operation: Operation, outcome: Outcome, verdict: Verdict) -> Verdict {
+        self(operation, outcome, verdict)
+    }
 }
 
 impl Account {
@@ -127,6 +145,13 @@ impl Account {
             .map(|choice| choice.region)
     }
 
+    /// Where the session retries of an operation go; `None` while the topology is not known.
+    pub(crate) fn session_plan(&self, route: &Route) -> Option<SessionPlan> {
+        let topology = self.topology()?;
+        let excluded = route.rules().excluded.union(self.0.excluded);
+        Some(session::plan(&topology, route.operation(), excluded))
+    }
+
     /// Chooses a region and takes the trial that the choice needs.
     pub(crate) fn choose_and_take(
         &self,
@@ -157,7 +182,7 @@ impl Account {
     ) -> Result<Choice, FailureKind> {
         let rules = route.rules();
         let operation = rules.operation;
-        let history = route.with_attempts(|attempts| History::of(operation, attempts));
+        let history = route.with_attempts(History::of);
         selection::choose(&View {
             topology,
             operation,
@@ -218,6 +243,12 @@ impl AttemptObserver for Observer {
         ) {
             refresh::request(&inner);
         }
+    }
+
+    fn reclassify(&self, operation: Operation, outcome: Outcome, verdict: Verdict) -> Verdict {
+        let inner = self.0.upgrade();
+        let classify = inner.as_ref().and_then(|inner| inner.classify.as_ref());
+        classify.map_or(verdict, |hook| hook.classify(operation, outcome, verdict))
     }
 
     fn lists(&self, region: Region) -> bool {

@@ -21,6 +21,7 @@ pub(super) fn address<B>(
     put_if_absent(map, &headers::ACTIVITY_ID, || {
         route.activity_id(new_activity_id)
     });
+    route.add_headers(map);
     if topology.is_multi_write() && route.operation().is_write() {
         put_if_absent(map, &headers::ALLOW_TENTATIVE_WRITES, || {
             headers::value::TRUE

@@ -215,7 +215,9 @@ fn conclude<R>(
     let end = |outcome| placed.route.end(placed.attempt, now(), outcome);
     match result {
         Ok(response) => {
-            end(Outcome::Answered(Status::of_response(&response)));
+            let status = Status::of_response(&response);
+            end(Outcome::Answered(status));
+            placed.route.answered(status, response.headers());
             Ok(scope.answer(response))
         }
         Err(error) => {

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use cosmos_core::policy::failover::{self, FailoverLimits, Move, Refresh};
-use cosmos_core::policy::{Jitter, Verdict, fits, verdict};
+use cosmos_core::policy::{Jitter, Verdict, fits};
 use cosmos_core::{Attempt, Budget, Reason, Route};
 use http::HeaderMap;
 
@@ -61,14 +61,8 @@ impl Policy for FailoverPolicy {
         _: Option<&HeaderMap>,
         now: Instant,
     ) -> Decision {
-        let rules = route.rules();
         let multi_write = self.account.is_multi_write();
-        let verdict = verdict(
-            rules.operation,
-            rules.retry_writes,
-            multi_write,
-            attempt.outcome,
-        );
+        let verdict = route.verdict(multi_write, attempt.outcome);
         let Some(planned) =
             route.with_spent(|spent| failover::next_move(self.limits, spent, verdict))
         else {

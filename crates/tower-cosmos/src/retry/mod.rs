@@ -25,6 +25,11 @@ pub use service::Retry;
 
 /// A layer's rule for trying again.
 pub trait Policy {
+    /// Asks for what every attempt of an operation is to carry. By default nothing.
+    fn prepare(&self, route: &Route) {
+        let _ = route;
+    }
+
     /// Decides on a failed or answered attempt, spending from a budget if it is to be repeated.
     ///
     /// `headers` are the answer's, where there is one.

@@ -42,6 +42,7 @@ where
         let Some(scope) = Scope::enter(&mut request) else {
             return ResponseFuture::pass(self.inner.call(request));
         };
+        self.policy.prepare(&scope.route);
         // `call` may only be made on the very service that was polled ready; the clone has to be
         // polled again. See the documentation of `Service::call`.
         let clone = self.inner.clone();

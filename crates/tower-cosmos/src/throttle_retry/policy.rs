@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use cosmos_core::policy::throttle::{self, ThrottleLimits};
-use cosmos_core::policy::{Jitter, Verdict, fits, verdict};
+use cosmos_core::policy::{Jitter, Verdict, fits};
 use cosmos_core::{Attempt, Reason, Route};
 use http::HeaderMap;
 
@@ -22,9 +22,8 @@ impl Policy for ThrottlePolicy {
         headers: Option<&HeaderMap>,
         now: Instant,
     ) -> Decision {
-        let rules = route.rules();
         // The account's mode does not matter for 429.
-        let verdict = verdict(rules.operation, rules.retry_writes, false, attempt.outcome);
+        let verdict = route.verdict(false, attempt.outcome);
         // A region that has left the account cannot be asked again.
         if verdict != Verdict::Throttled || !route.lists(attempt.region) {
             return Decision::Surface;

@@ -1,0 +1,103 @@
+//! A route's part in attempts: beginning, ending and settling them, and what they spend.
+
+use std::time::Instant;
+
+use super::Route;
+use crate::{Attempt, AttemptId, Begin, FailureKind, Outcome, Phase, Spent};
+
+/// How many attempts an operation had made when a layer's call began.
+#[derive(Copy, Clone, Debug)]
+pub struct Position(usize);
+
+impl Route {
+    /// Marks the beginning of a layer's call, for [`conclude`](Self::conclude).
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position(self.operation.record.lock().len())
+    }
+
+    /// Begins an attempt.
+    ///
+    /// # Errors
+    /// Why nothing may be sent: the deadline has passed, the stored procedure may have run, every
+    /// region is excluded, or there were too many attempts already.
+    pub fn begin(&self, now: Instant, begin: Begin) -> Result<AttemptId, FailureKind> {
+        self.operation
+            .record
+            .lock()
+            .begin(self.operation(), now, begin)
+    }
+
+    /// Ends an attempt and tells the account. A second end of the same attempt does nothing.
+    pub fn end(&self, id: AttemptId, now: Instant, outcome: Outcome) {
+        let ended = self.operation.record.lock().end(id, now, outcome);
+        if let Some(attempt) = ended {
+            self.tell(&attempt, now);
+        }
+    }
+
+    /// Settles what was begun under a call that has now returned, and names the last attempt
+    /// begun under it. `None`: the call sent nothing, so its result is not an attempt's.
+    #[must_use]
+    pub fn conclude(&self, since: Position, now: Instant) -> Option<Attempt> {
+        let (settled, last) = {
+            let mut record = self.operation.record.lock();
+            let settled = record.settle(since.0, now);
+            (
+                settled,
+                record
+                    .attempts()
+                    .get(since.0..)
+                    .and_then(<[Attempt]>::last)
+                    .copied(),
+            )
+        };
+        for attempt in &settled {
+            self.tell(attempt, now);
+        }
+        last
+    }
+
+    /// Notes how far the leaf got with an attempt.
+    pub fn note_phase(&self, id: AttemptId, phase: Phase) {
+        self.operation
+            .record
+            .lock()
+            .update(id, |attempt| attempt.phase = phase);
+    }
+
+    /// Notes which connection shard carries an attempt.
+    pub fn note_shard(&self, id: AttemptId, shard: u16) {
+        self.operation
+            .record
+            .lock()
+            .update(id, |attempt| attempt.shard = Some(shard));
+    }
+
+    /// The attempt of this number, as it stands.
+    #[must_use]
+    pub fn attempt(&self, id: AttemptId) -> Option<Attempt> {
+        self.operation
+            .record
+            .lock()
+            .attempts()
+            .get(id.0 as usize)
+            .copied()
+    }
+
+    /// Reads the attempts made so far.
+    pub fn with_attempts<T>(&self, read: impl FnOnce(&[Attempt]) -> T) -> T {
+        read(self.operation.record.lock().attempts())
+    }
+
+    /// Reads or spends budgets; deciding and spending in one call is atomic.
+    pub fn with_spent<T>(&self, decide: impl FnOnce(&mut Spent) -> T) -> T {
+        decide(&mut self.operation.record.lock().spent)
+    }
+
+    fn tell(&self, attempt: &Attempt, now: Instant) {
+        if let Some(observer) = self.operation.observer.get() {
+            observer.ended(self.operation(), attempt, now);
+        }
+    }
+}
