@@ -81,7 +81,10 @@ fn sums(results: &PhaseResults, journals: bool) -> Value {
 
 fn by_region(counts: &PerRegion) -> Value {
     let named = REGIONS.iter().zip(counts);
-    named.map(|(region, count)| ((*region).to_owned(), json!(count))).collect::<Map<_, _>>().into()
+    named
+        .map(|(region, count)| ((*region).to_owned(), json!(count)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn journal(answered: &PerRegion, ambiguous: &PerRegion) -> Value {

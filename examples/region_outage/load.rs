@@ -40,8 +40,20 @@ pub(crate) async fn offer<A: Client, B: Client>(
         let due = due(number, options.rate);
         sleep_until(start + due).await;
         let operation = Operation::new(number);
-        tokio::spawn(perform(first.clone(), operation, start, due, under_way.clone()));
-        tokio::spawn(perform(second.clone(), operation, start, due, under_way.clone()));
+        tokio::spawn(perform(
+            first.clone(),
+            operation,
+            start,
+            due,
+            under_way.clone(),
+        ));
+        tokio::spawn(perform(
+            second.clone(),
+            operation,
+            start,
+            due,
+            under_way.clone(),
+        ));
     }
     drop(under_way);
     ended.recv().await;

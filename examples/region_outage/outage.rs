@@ -35,7 +35,7 @@ pub(crate) async fn run(
     kind: AccountKind,
     schedule: Schedule,
     start: Instant,
-) -> Result<Vec<setup::PerRegion>, Box<dyn Error + Send + Sync>> {
+) -> Result<Vec<setup::PerRegion>, Box<dyn Error>> {
     let faults = account.faults();
     let mut set: Option<FaultId> = None;
     let mut counts = Vec::new();
@@ -63,7 +63,7 @@ async fn fail_over(
     kind: AccountKind,
     schedule: Schedule,
     start: Instant,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+) -> Result<(), Box<dyn Error>> {
     let moves = account.moves();
     let steps = schedule.failover();
     if kind == AccountKind::Multi {

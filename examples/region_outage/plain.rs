@@ -31,7 +31,10 @@ pub(crate) struct Plain {
 
 impl Plain {
     /// A client of the account's preferred region.
-    pub(crate) fn new(account: &EmbeddedAccount, multi_write: bool) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(
+        account: &EmbeddedAccount,
+        multi_write: bool,
+    ) -> Result<Self, Box<dyn Error>> {
         let endpoint = account.region_endpoint(HUB).ok_or("no such region")?;
         let region = endpoint.parse::<Uri>()?.into_parts().authority;
         let mut connector = HttpConnector::new();
@@ -48,7 +51,8 @@ impl Plain {
         // What every request to the service carries.
         let date = http_date(now());
         let signature = self.key.sign(request.method(), request.uri().path(), &date);
-        let operation = Operation::classify(request.method(), request.uri().path(), request.headers());
+        let operation =
+            Operation::classify(request.method(), request.uri().path(), request.headers());
         let map = request.headers_mut();
         map.insert(headers::AUTHORIZATION, signature);
         map.insert(headers::DATE, HeaderValue::try_from(date)?);

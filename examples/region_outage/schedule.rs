@@ -47,6 +47,19 @@ impl Phase {
         }
     }
 
+    /// A few words, short enough to fit above a phase in a plot.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Slow => "300 ms slow",
+            Self::Unavailable => "answers 503",
+            Self::Refusing => "refuses connections",
+            Self::Hanging => "never answers",
+            Self::Failover => "hub moves",
+            Self::Healed => "healed",
+        }
+    }
+
     /// What the preferred region does, in a few words.
     pub(crate) fn description(self) -> &'static str {
         match self {
@@ -136,7 +149,7 @@ impl Schedule {
             .spans()
             .find(|(phase, _)| *phase == Phase::Failover)
             .map_or(self.total..self.total, |(_, span)| span);
-        let third = (span.end - span.start) / 3;
+        let third = span.end.saturating_sub(span.start) / 3;
         FailoverSteps {
             announced: span.start,
             begun: span.start + third,

@@ -57,6 +57,13 @@ pub(crate) struct Slice {
     pub(crate) latencies: Latencies,
 }
 
+impl Slice {
+    /// The share of operations that did not fail, from 0 to 1; `None` if there were none.
+    pub(crate) fn success_rate(&self) -> Option<f64> {
+        super::success_rate(self.operations, self.failed)
+    }
+}
+
 /// Takes the results of one client's operations, from any number of tasks.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -102,7 +109,9 @@ impl Recorder {
 
     fn note_failure(&self, recorded: &mut Recorded, sample: &Sample, phase: usize) {
         if recorded.phases[phase].failed() <= EXAMPLES as u64 {
-            recorded.examples.push(describe(sample, PHASES[phase].0.name()));
+            recorded
+                .examples
+                .push(describe(sample, PHASES[phase].0.name()));
         }
         if sample.write {
             let steps = self.schedule.failover();
@@ -125,8 +134,7 @@ impl Recorder {
         let recent = &recorded.slices[last.saturating_sub(4)..last];
         let operations: u64 = recent.iter().map(|slice| slice.operations).sum();
         let failed: u64 = recent.iter().map(|slice| slice.failed).sum();
-        #[expect(clippy::cast_precision_loss, reason = "for display")]
-        (operations > 0).then(|| (operations - failed) as f64 / operations as f64)
+        super::success_rate(operations, failed)
     }
 }
 
@@ -135,7 +143,8 @@ fn describe(sample: &Sample, phase: &str) -> String {
     let due = sample.due.as_secs_f64();
     let latency = sample.latency.as_secs_f64();
     let failure = sample.failure().unwrap_or("nothing");
-    let head = format!("{phase}: a {kind}, due at {due:.3} s, failed after {latency:.3} s: {failure}");
+    let head =
+        format!("{phase}: a {kind}, due at {due:.3} s, failed after {latency:.3} s: {failure}");
     match &sample.answer.journal {
         Some(journal) => format!("{head}\n{journal}"),
         None => head,

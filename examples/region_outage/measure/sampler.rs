@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use crate::schedule::Schedule;
-use crate::setup::{PerRegion, data_requests};
+use crate::setup::{PerRegion, REGIONS, data_requests};
 
 /// How many data requests each region read in each slice of the run.
 pub(crate) type Timeline = Vec<PerRegion>;
@@ -35,9 +35,19 @@ impl Sampler {
         for slice in 1..=self.schedule.slices() {
             sleep_until(start + self.schedule.slice_start(slice)).await;
             let now = data_requests(&self.account);
-            self.timeline.lock().push(std::array::from_fn(|region| now[region] - last[region]));
+            self.timeline
+                .lock()
+                .push(std::array::from_fn(|region| now[region] - last[region]));
             last = now;
         }
+    }
+
+    /// The latest requests per second, for each region.
+    pub(crate) fn last_rates(&self) -> [f64; REGIONS.len()] {
+        let slice = self.schedule.slice_start(1).as_secs_f64();
+        let last = self.timeline.lock().last().copied().unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "for display")]
+        last.map(|requests| requests as f64 / slice)
     }
 
     /// What was read so far.

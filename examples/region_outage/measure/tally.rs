@@ -92,10 +92,8 @@ impl Tally {
     }
 
     /// The share of operations that did not fail, from 0 to 1; `None` if there were none.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
     pub(crate) fn success_rate(&self) -> Option<f64> {
-        let good = self.operations - self.failed();
-        (self.operations > 0).then(|| good as f64 / self.operations as f64)
+        super::success_rate(self.operations, self.failed())
     }
 
     pub(super) fn add(&mut self, sample: &Sample) {
