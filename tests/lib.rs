@@ -1,1 +1,272 @@
-//! What the tests share.
+//! What the tests share: a lab around the scripted account, and short words for requests.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use cosmos_core::policy::Jitter;
+use cosmos_core::signing::MasterKey;
+use cosmos_core::{
+    BoxError, Journal, JournalSlot, OperationOptions, PartitionKey, Status, TransportError,
+    requests,
+};
+use cosmos_testbed::scripted::{Document, ScriptedAccount, Step, Wire};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use tower::util::BoxCloneSyncService;
+use tower::{Layer, Service, ServiceExt};
+use tower_cosmos::{
+    Account, AccountBuilder, Clock, KeyCredential, RecommendedLayer, RegionFailoverLayer,
+    ThrottleRetryLayer,
+};
+
+/// A request as the stacks take it.
+pub type Req = Request<Full<Bytes>>;
+/// A response as the stacks give it.
+pub type Res = Response<Full<Bytes>>;
+/// A stack, its type erased.
+pub type Stack = BoxCloneSyncService<Req, Res, BoxError>;
+
+/// A key that signs nothing of value.
+pub const KEY: &str = "c2VjcmV0IGtleSBvZiBhIHNjcmlwdGVkIGFjY291bnQ=";
+
+/// A scripted account and a stack around it.
+pub struct Lab {
+    /// The regions.
+    pub regions: ScriptedAccount,
+    /// The account handle that the stack's layers share.
+    pub account: Account,
+    /// The recommended stack, without jitter.
+    pub stack: Stack,
+}
+
+impl Lab {
+    /// The recommended stack around an account; `A` is preferred, then `B`, then `C`.
+    #[must_use]
+    pub fn new(document: Document) -> Self {
+        Self::with(document, |account| account)
+    }
+
+    /// Like `new`, with other account settings.
+    pub fn with(
+        document: Document,
+        settings: impl FnOnce(AccountBuilder) -> AccountBuilder,
+    ) -> Self {
+        let regions = ScriptedAccount::new(document);
+        let account = account(&regions, settings);
+        let stack = boxed(recommended(&account).layer(regions.clone()));
+        Self {
+            regions,
+            account,
+            stack,
+        }
+    }
+
+    /// Sends one request, once the topology is known.
+    pub async fn send(&self, request: Req) -> Seen {
+        send(&self.stack, request).await
+    }
+
+    /// The requests that the regions saw.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        self.regions.wire()
+    }
+}
+
+impl std::fmt::Debug for Lab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lab")
+            .field("account", &self.account)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A credential with [`KEY`].
+///
+/// # Panics
+/// Never: the key is good.
+#[must_use]
+pub fn credential() -> KeyCredential {
+    KeyCredential::new(MasterKey::from_base64(KEY).expect("a good key"))
+}
+
+/// An account handle on scripted regions, without jitter, on a clock that follows paused time.
+///
+/// # Panics
+/// If the settings are refused.
+pub fn account(
+    regions: &ScriptedAccount,
+    settings: impl FnOnce(AccountBuilder) -> AccountBuilder,
+) -> Account {
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+    let builder = Account::builder(ScriptedAccount::ENDPOINT, credential())
+        .preferred_regions(["A", "B", "C"])
+        .jitter(Jitter::None)
+        .clock(Clock::starting_at(start));
+    settings(builder)
+        .build(regions.clone())
+        .expect("good settings")
+}
+
+/// The recommended layers without jitter.
+pub fn recommended(account: &Account) -> RecommendedLayer {
+    RecommendedLayer::new(account.clone(), credential())
+        .failover(RegionFailoverLayer::new(account.clone()).jitter(Jitter::None))
+        .throttle(ThrottleRetryLayer::new().jitter(Jitter::None))
+}
+
+/// Erases a stack's type.
+pub fn boxed<S>(service: S) -> Stack
+where
+    S: Service<Req, Response = Res> + Clone + Send + Sync + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send + 'static,
+{
+    BoxCloneSyncService::new(service.map_err(Into::into))
+}
+
+/// Sends one request through a clone of a stack.
+pub async fn send(stack: &Stack, request: Req) -> Seen {
+    let slot = JournalSlot::new();
+    let mut request = request;
+    let options = request
+        .extensions_mut()
+        .remove::<OperationOptions>()
+        .unwrap_or_default();
+    request.extensions_mut().insert(options.journal_slot(&slot));
+    let result = stack.clone().oneshot(request).await;
+    Seen {
+        result,
+        journal: slot.journal(),
+    }
+}
+
+/// What a caller saw of an operation.
+#[derive(Debug)]
+pub struct Seen {
+    /// The result.
+    pub result: Result<Res, BoxError>,
+    /// The journal, if a layer of ours saw the operation.
+    pub journal: Option<Journal>,
+}
+
+impl Seen {
+    /// The status of the response.
+    ///
+    /// # Panics
+    /// If there was none.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match &self.result {
+            Ok(response) => Status::of_response(response),
+            Err(error) => panic!("no response but {error:?}"),
+        }
+    }
+
+    /// The error.
+    ///
+    /// # Panics
+    /// If there was none, or none of ours.
+    #[must_use]
+    pub fn error(&self) -> &TransportError {
+        let error = self.result.as_ref().expect_err("an error");
+        TransportError::find(&**error).expect("an error of ours")
+    }
+
+    /// The response's body as text.
+    ///
+    /// # Panics
+    /// If there was no response.
+    pub async fn text(self) -> String {
+        let body = self.result.expect("a response").into_body();
+        let bytes = body.collect().await.expect("a full body").to_bytes();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+fn key() -> PartitionKey {
+    PartitionKey::from("p")
+}
+
+/// A point read.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn read() -> Req {
+    requests::read_item("d", "c", "1", &key())
+        .build()
+        .expect("a good request")
+}
+
+/// A create.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn create() -> Req {
+    requests::create_item("d", "c", &key(), Bytes::from_static(b"{\"id\":\"1\"}"))
+        .build()
+        .expect("a good request")
+}
+
+/// The execution of a stored procedure.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn execute() -> Req {
+    requests::execute_stored_procedure("d", "c", "s", &key(), Bytes::from_static(b"[]"))
+        .build()
+        .expect("a good request")
+}
+
+/// A read of a container's properties.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn read_metadata() -> Req {
+    requests::read_container("d", "c")
+        .build()
+        .expect("a good request")
+}
+
+/// A create of a database.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn write_metadata() -> Req {
+    requests::create_database("d")
+        .build()
+        .expect("a good request")
+}
+
+/// A request with these options.
+#[must_use]
+pub fn with(mut request: Req, options: OperationOptions) -> Req {
+    request.extensions_mut().insert(options);
+    request
+}
+
+/// A status that a region answers with for ever.
+pub fn always(code: u16, substatus: u32) -> [Step; 1] {
+    [Step::status(code, substatus).forever()]
+}
+
+/// Milliseconds.
+#[must_use]
+pub const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Seconds.
+#[must_use]
+pub const fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// A shared count.
+pub type Count = Arc<std::sync::atomic::AtomicUsize>;

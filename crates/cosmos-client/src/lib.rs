@@ -1,1 +1,8 @@
 //! A sharded hyper client for Azure Cosmos DB under the recommended tower-cosmos stack.
+//!
+//! [`Leaf`] is the bottom of the stack: it turns one request into one answer over a connection of
+//! its own pools, and says of every failure whether the service can have seen the request.
+
+pub mod leaf;
+
+pub use leaf::{Leaf, LeafBuilder, Protocol};

@@ -47,20 +47,15 @@ fn established(kind: io::ErrorKind) -> FailureKind {
 
 #[cfg(feature = "hyper")]
 mod of_hyper {
-    use super::{Error, FailureKind, find_cause, io};
+    use super::{Error, FailureKind, established, find_cause, io};
 
     pub(super) fn classify(error: &(dyn Error + 'static)) -> Option<FailureKind> {
         let client = find_cause::<hyper_util::client::legacy::Error>(error);
         if client.is_some_and(hyper_util::client::legacy::Error::is_connect) {
             return Some(connecting(error));
         }
-        if let Some(stream) = find_cause::<h2::Error>(error) {
-            // Streams up to the last one of a GOAWAY go on; what a peer's GOAWAY ends was above.
-            let above_goaway = stream.is_go_away() && stream.is_remote();
-            let refused = stream.reason() == Some(h2::Reason::REFUSED_STREAM);
-            if above_goaway || refused {
-                return Some(FailureKind::NotProcessed);
-            }
+        if let Some(kind) = find_cause::<h2::Error>(error).and_then(of_stream) {
+            return Some(kind);
         }
         let hyper = find_cause::<hyper::Error>(error)?;
         if hyper.is_canceled() {
@@ -75,6 +70,23 @@ mod of_hyper {
             return Some(FailureKind::Closed);
         }
         None
+    }
+
+    /// An error that ended an HTTP/2 stream. h2 does not name the I/O error as its cause.
+    fn of_stream(error: &h2::Error) -> Option<FailureKind> {
+        if let Some(error) = error.get_io() {
+            return Some(established(error.kind()));
+        }
+        if !error.is_remote() {
+            return None;
+        }
+        // Streams up to the last one of a GOAWAY go on; what a peer's GOAWAY ends was above.
+        let refused = error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        Some(if error.is_go_away() || refused {
+            FailureKind::NotProcessed
+        } else {
+            FailureKind::Reset
+        })
     }
 
     /// An error while connecting: nothing was sent.

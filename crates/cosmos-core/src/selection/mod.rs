@@ -213,10 +213,12 @@ impl View<'_> {
 
     /// Every candidate is excluded, or there is none.
     fn exhausted(&self) -> Result<Choice, FailureKind> {
-        // The regions changed under the operation: stay where it may be until its budget ends.
+        // The regions changed under the operation: it stays where it may be until its budget ends,
+        // even if that region has left the account.
+        let access = access(self.operation);
         if let Some(last) = self.history.last_region()
             && self.allows(last)
-            && self.topology.lists(last)
+            && self.topology.endpoint(last, access).is_some()
         {
             return Ok(Choice::plain(last));
         }

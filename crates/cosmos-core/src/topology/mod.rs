@@ -37,7 +37,11 @@ pub struct Topology {
     read_order: Vec<Region>,
     write_order: Vec<Region>,
     unknown_preferences: Vec<Region>,
+    departed: Vec<Location>,
 }
+
+/// How many regions that have left the account are remembered.
+const MAX_DEPARTED: usize = 16;
 
 impl Topology {
     /// Reads the account document (`GET /`) and arranges its regions by preference.
@@ -63,6 +67,7 @@ impl Topology {
             read_order: Vec::new(),
             write_order: Vec::new(),
             unknown_preferences: Vec::new(),
+            departed: Vec::new(),
         };
         topology.arrange(preferred);
         Ok(topology)
@@ -85,6 +90,7 @@ impl Topology {
             read_order: Vec::new(),
             write_order: Vec::new(),
             unknown_preferences: Vec::new(),
+            departed: Vec::new(),
         };
         topology.arrange(&[]);
         topology
@@ -113,14 +119,31 @@ impl Topology {
             .collect();
     }
 
-    /// Sets the number of this snapshot; each later one has a higher number.
+    /// Makes this the snapshot that follows another one.
+    ///
+    /// It still knows where the regions were that have left the account meanwhile, for operations
+    /// that may go nowhere else; they are no candidates.
     #[must_use]
-    pub fn with_generation(mut self, generation: u64) -> Self {
-        self.generation = generation;
+    pub fn succeeding(mut self, previous: &Self) -> Self {
+        self.generation = previous.generation + 1;
+        let before = previous
+            .readable
+            .iter()
+            .chain(&previous.writable)
+            .chain(&previous.departed);
+        for location in before {
+            let known = self
+                .departed
+                .iter()
+                .any(|departed| departed.region == location.region);
+            if !known && !self.lists(location.region) && self.departed.len() < MAX_DEPARTED {
+                self.departed.push(location.clone());
+            }
+        }
         self
     }
 
-    /// The number of this snapshot.
+    /// The number of this snapshot: 0 for the first, one more for each that follows.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
@@ -210,6 +233,7 @@ impl Topology {
         first
             .iter()
             .chain(second)
+            .chain(&self.departed)
             .find(|location| location.region == region)
             .map(|location| &location.endpoint)
     }

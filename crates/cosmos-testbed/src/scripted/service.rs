@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cosmos_core::{BoxError, TransportError};
 use futures::future::BoxFuture;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Collected, Full};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use tower_service::Service;
@@ -48,16 +48,16 @@ impl ScriptedAccount {
     #[must_use]
     pub fn new(document: Document) -> Self {
         let mut state = State {
-            document: document.clone(),
+            names: HashMap::new(),
+            document,
             raw_document: None,
             scripts: HashMap::new(),
             account_scripts: HashMap::new(),
-            names: HashMap::new(),
             data: Wire::default(),
             account_reads: Wire::default(),
             open: 0,
         };
-        state.learn_names(&document);
+        state.learn_names();
         Self(Arc::new(Shared {
             start: Instant::now(),
             state: Mutex::new(state),
@@ -92,9 +92,9 @@ impl ScriptedAccount {
     /// Serves another document from now on.
     pub fn set_document(&self, document: Document) {
         let mut state = self.0.state.lock();
-        state.learn_names(&document);
         state.document = document;
         state.raw_document = None;
+        state.learn_names();
     }
 
     /// Serves these bytes as the account document from now on.
@@ -129,8 +129,8 @@ impl ScriptedAccount {
 }
 
 impl State {
-    fn learn_names(&mut self, document: &Document) {
-        for name in document.readable.iter().chain(&document.writable) {
+    fn learn_names(&mut self) {
+        for name in self.document.readable.iter().chain(&self.document.writable) {
             self.names.insert(label_of(name), name.clone());
         }
     }
@@ -196,7 +196,7 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
             let body = body
                 .collect()
                 .await
-                .map(|body| body.to_bytes())
+                .map(Collected::to_bytes)
                 .unwrap_or_default();
             let account_read = parts.method == Method::GET && parts.uri.path() == "/";
             let create = parts.method == Method::POST;

@@ -282,11 +282,10 @@ impl Plan {
     async fn read_from(&self, endpoint: &Endpoint) -> Result<Topology, RefreshError> {
         let document = self.reader.read(endpoint, self.known.is_none()).await?;
         let topology = Topology::parse(&document, &self.global, &self.preferred)?;
-        let generation = self
-            .known
-            .as_ref()
-            .map_or(1, |known| known.generation() + 1);
-        Ok(topology.with_generation(generation))
+        Ok(match &self.known {
+            Some(known) => topology.succeeding(known),
+            None => topology,
+        })
     }
 }
 

@@ -71,8 +71,11 @@ where
         };
         scope.route.observe(|| self.account.observer());
         let Some(topology) = self.account.topology() else {
-            // Waiting holds no readiness: the clone is made ready once the regions are known.
-            return ResponseFuture::wait(self.account.clone(), self.inner.clone(), scope, request);
+            // Waiting holds no readiness: the service that was polled ready is given up, and a
+            // clone made ready once the regions are known.
+            let clone = self.inner.clone();
+            self.inner = clone.clone();
+            return ResponseFuture::wait(self.account.clone(), clone, scope, request);
         };
         place(&self.account, &topology, &scope, &mut request).map_or_else(
             |error| ResponseFuture::refused(error),

@@ -1,0 +1,10 @@
+//! What every layer keeps to, whatever it is for: one suite that all of them pass.
+
+mod auto_traits;
+mod cancellation;
+mod foreign;
+mod kinds;
+mod orders;
+mod passing;
+mod readiness;
+mod repairs;

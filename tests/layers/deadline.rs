@@ -1,0 +1,123 @@
+//! `DeadlineLayer`: one instant, whatever happens.
+
+use cosmos_core::{FailureKind, OperationOptions, Status};
+use cosmos_testbed::scripted::{Document, Step};
+use cosmos_tests::{Lab, Req, always, create, execute, ms, read, read_metadata, s, with};
+use tokio::time::Instant;
+
+fn lab() -> Lab {
+    Lab::new(Document::multi_write(["A", "B"]))
+}
+
+fn within(request: Req, milliseconds: u64) -> Req {
+    with(request, OperationOptions::new().timeout(ms(milliseconds)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_kind_of_operation_ends_at_its_deadline() {
+    for request in [read(), create(), execute(), read_metadata()] {
+        let lab = lab();
+        for region in ["A", "B"] {
+            lab.regions.script(region, [Step::hang().forever()]);
+        }
+        let began = Instant::now();
+        let seen = lab.send(within(request, 1000)).await;
+        assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
+        assert!(began.elapsed() < ms(1010), "{:?}", began.elapsed());
+        assert!(seen.journal.unwrap().deadline_expired());
+        assert_eq!(lab.regions.open(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stands_still_ends_at_the_deadline() {
+    let lab = lab();
+    lab.regions.script("A", [Step::status(200, 0).stalling()]);
+    let began = Instant::now();
+    let seen = lab.send(within(read(), 2000)).await;
+    assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
+    assert!(began.elapsed() < ms(2010));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_that_has_passed_sends_nothing() {
+    let lab = lab();
+    assert_eq!(lab.send(read()).await.status().code(), 200);
+    lab.regions.clear_wire();
+    tokio::time::sleep(s(1)).await;
+    let now = Instant::now().into_std();
+    for deadline in [now, now.checked_sub(ms(1)).unwrap()] {
+        let options = OperationOptions::new().deadline(deadline);
+        let seen = lab.send(with(read(), options)).await;
+        assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
+    }
+    assert!(lab.wire().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_does_not_fit_is_not_begun() {
+    let lab = lab();
+    lab.regions
+        .script("A", [Step::status(429, 3200).hint("2000")]);
+    let began = Instant::now();
+    let seen = lab.send(within(read(), 500)).await;
+    assert_eq!(seen.status(), Status::new(429, 3200));
+    assert_eq!(began.elapsed(), ms(0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn endless_403s_end_with_the_last_of_them_before_the_deadline() {
+    let lab = lab();
+    for region in ["A", "B"] {
+        lab.regions.script(region, always(403, 1008));
+    }
+    let began = Instant::now();
+    let seen = lab.send(within(read(), 3500)).await;
+    assert_eq!(seen.status(), Status::DATABASE_ACCOUNT_NOT_FOUND);
+    assert_eq!(began.elapsed(), s(3));
+    assert_eq!(lab.wire().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_timer_cut_to_the_deadline_is_no_failure_of_the_region() {
+    let lab = lab();
+    lab.regions.script("A", [Step::hang()]);
+    let seen = lab.send(within(read(), 1000)).await;
+    assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
+    assert_eq!(lab.send(read()).await.status().code(), 200);
+    assert_eq!(lab.wire().regions(), "A A", "not marked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_waits_for_the_topology_within_its_deadline() {
+    let lab = lab();
+    let hang = [Step::hang().forever()];
+    lab.regions.script_account_reads("global", hang);
+    let began = Instant::now();
+    let seen = lab.send(within(read(), 12_000)).await;
+    assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
+    assert!(began.elapsed() < ms(12_010));
+    assert!(lab.wire().is_empty());
+
+    let began = Instant::now();
+    let seen = lab.send(read()).await;
+    assert_eq!(
+        seen.error().kind(),
+        FailureKind::NoTopology,
+        "no deadline: the first failure"
+    );
+    assert!(began.elapsed() <= s(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_region_that_hangs_costs_one_attempt_limit_at_most() {
+    for request in [read(), create()] {
+        let lab = lab();
+        lab.regions.script("A", [Step::hang().forever()]);
+        let began = Instant::now();
+        let seen = lab.send(within(request, 10_000)).await;
+        assert!(seen.status().is_success());
+        assert!(began.elapsed() <= ms(6010), "{:?}", began.elapsed());
+        assert_eq!(lab.wire().regions(), "A B");
+    }
+}
