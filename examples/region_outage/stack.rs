@@ -1,16 +1,14 @@
-//! The same hyper client below the layers of tower-cosmos, in their recommended order.
+//! A hyper client below the layers of tower-cosmos, in their recommended order.
 
 use std::error::Error;
 
 use bytes::Bytes;
+use cosmos_client::{Leaf, Protocol};
 use cosmos_core::signing::MasterKey;
 use cosmos_core::{JournalSlot, OperationOptions};
 use cosmos_testbed::EmbeddedAccount;
 use http::Request;
 use http_body_util::Full;
-use hyper_util::client::legacy::Client as HyperClient;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use tokio::time::Instant;
 use tower::{Layer, ServiceExt};
 use tower_cosmos::{Account, KeyCredential, Recommended, RecommendedLayer};
@@ -19,8 +17,6 @@ use crate::MARK_DURATION;
 use crate::client::{Answer, Client};
 use crate::load::DEADLINE;
 use crate::setup::REGIONS;
-
-type Leaf = HyperClient<HttpConnector, Full<Bytes>>;
 
 /// A client with all layers, over HTTP/2.
 #[derive(Clone, Debug)]
@@ -32,11 +28,7 @@ impl Stack {
     /// A client of the account. It is told the global endpoint; the regions it finds out itself.
     pub(crate) fn new(embedded: &EmbeddedAccount) -> Result<Self, Box<dyn Error>> {
         let credential = KeyCredential::new(MasterKey::from_base64(embedded.key())?);
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        let leaf = HyperClient::builder(TokioExecutor::new())
-            .http2_only(true)
-            .build(connector);
+        let leaf = Leaf::builder().protocol(Protocol::Http2).build()?;
         let account = Account::builder(embedded.endpoint(), credential.clone())
             .preferred_regions(REGIONS)
             .mark_duration(MARK_DURATION)
