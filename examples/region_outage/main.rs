@@ -115,6 +115,8 @@ async fn run(options: &Options) -> Result<Results, Box<dyn Error>> {
         for_stack.suffer(start),
     );
     progress.abort();
+    for_plain.check()?;
+    for_stack.check()?;
     Ok(Results {
         options: options.clone(),
         schedule,

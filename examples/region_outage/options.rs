@@ -13,7 +13,8 @@ pub(crate) struct Options {
     /// Whether every region accepts writes, or the hub alone.
     #[arg(long, value_enum, default_value = "multi")]
     pub(crate) account: AccountKind,
-    /// How long the load lasts; the phases are shares of it.
+    /// How long the load lasts; the phases are shares of it. In less than 40 s there may be no time
+    /// left for the return to the preferred region.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(5..=3600))]
     seconds: u64,
     /// Operations per second offered to each client.

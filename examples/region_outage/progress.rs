@@ -49,7 +49,7 @@ pub(crate) async fn show(schedule: Schedule, start: Instant, clients: [Watched; 
 }
 
 fn bar(total: Duration) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix:<15} {bar:40} {msg}")
+    let style = ProgressStyle::with_template("{prefix:<15} {bar:24} {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(millis(total)).with_style(style)
 }

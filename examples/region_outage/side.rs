@@ -66,6 +66,15 @@ impl Side {
         counts
     }
 
+    /// Whether every request was one that the service would look at: well signed, dated and
+    /// addressed.
+    pub(crate) fn check(&self) -> Result<(), Box<dyn Error>> {
+        match self.account.violations().first() {
+            None => Ok(()),
+            Some(violation) => Err(format!("{}: {}", self.name, violation.detail).into()),
+        }
+    }
+
     /// What it came to. `counts` are the servers' at the beginning of each phase; the last ones are
     /// read now, when every operation must have ended.
     pub(crate) fn results(&self, mut counts: Vec<PerRegion>, journals: bool) -> ClientResults {
