@@ -13,13 +13,13 @@ type Script = fn(&ScriptedAccount);
 const SCRIPTS: [(&str, Script); 7] = [
     ("healthy", |_| {}),
     ("throttled", |r| {
-        r.script("A", [Step::status(429, 0).hint("50")])
+        r.script("A", [Step::status(429, 0).hint("50")]);
     }),
     ("unavailable", |r| {
-        r.script("A", [Step::status(503, 0).after(ms(20))])
+        r.script("A", [Step::status(503, 0).after(ms(20))]);
     }),
     ("reset", |r| {
-        r.script("A", [Step::fail(FailureKind::Reset).after(ms(20))])
+        r.script("A", [Step::fail(FailureKind::Reset).after(ms(20))]);
     }),
     ("hanging", |r| r.script("A", [Step::hang()])),
     ("moved", |r| {

@@ -125,3 +125,28 @@ async fn marks_are_set_at_the_attempts_end_whoever_is_above() {
         "steered although nothing retries"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn pin_a_mark_that_another_operation_set_meanwhile_does_not_divert_the_repetition() {
+    let (regions, account) = lab(Document::multi_write(["A", "B"]));
+    account.refresh().await;
+    regions.script(
+        "A",
+        [Step::status(429, 0).hint("1000"), Step::status(503, 0)],
+    );
+    let placed = Kind::Endpoint.wrap(&account, leaf(&regions));
+    let stack = Kind::Throttle.wrap(&account, placed);
+    let (first, second) = tokio::join!(send(&stack, read()), send(&stack, read()));
+    assert_eq!((first.status().code(), second.status().code()), (200, 503));
+    assert_eq!(regions.wire().regions(), "A A A");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pin_a_reconnect_stays_in_the_region_that_its_own_failure_marked() {
+    let (regions, account) = lab(Document::multi_write(["A", "B"]));
+    regions.script("A", [Step::fail(FailureKind::Refused)]);
+    let placed = Kind::Endpoint.wrap(&account, leaf(&regions));
+    let stack = Kind::Reconnect.wrap(&account, placed);
+    assert!(send(&stack, read()).await.status().is_success());
+    assert_eq!(regions.wire().regions(), "A A");
+}

@@ -5,4 +5,5 @@ mod exclusions;
 mod failover;
 mod marks;
 mod reconnect;
+mod refresh;
 mod throttle;

@@ -31,6 +31,7 @@ pub mod credential;
 pub mod deadline;
 pub mod endpoint;
 mod ext;
+mod protocol;
 pub mod region_failover;
 pub mod retry;
 mod scope;

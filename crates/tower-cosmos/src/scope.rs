@@ -1,7 +1,5 @@
 //! A layer's view of the operation that a call belongs to.
 
-use std::time::Instant;
-
 use cosmos_core::{FailureKind, Operation, Route, TransportError};
 use http::{Request, Response};
 use tracing::Span;
@@ -49,14 +47,6 @@ impl Scope {
     /// An error of our own about the operation.
     pub(crate) fn error(&self, kind: FailureKind) -> TransportError {
         TransportError::new(kind).with_journal(self.route.journal())
-    }
-
-    /// The deadline, if it lies ahead; `Err` if it has passed.
-    pub(crate) fn time_left(&self, now: Instant) -> Result<Option<Instant>, FailureKind> {
-        if self.route.expired(now) {
-            return Err(FailureKind::DeadlineExceeded);
-        }
-        Ok(self.route.deadline())
     }
 }
 

@@ -50,7 +50,7 @@ impl Shards {
     pub(super) fn new(limits: Limits, make: MakeClient) -> Self {
         let mut table = Table::default();
         for _ in 0..limits.initial {
-            let shard = table.make(&make);
+            let shard = table.make(&make, None);
             table.shards.push(shard);
         }
         Self {
@@ -129,7 +129,7 @@ impl Table {
         if let Some((_, shard)) = least_busy {
             return Arc::clone(shard);
         }
-        let new = self.make(make);
+        let new = self.make(make, avoid);
         if self.shards.len() >= limits.max {
             self.shards.retain(|shard| Some(shard.number) != avoid);
         }
@@ -137,12 +137,16 @@ impl Table {
         new
     }
 
-    fn make(&mut self, make: &MakeClient) -> Arc<Shard> {
-        while self.shards.iter().any(|shard| shard.number == self.next) {
-            self.next = self.next.wrapping_add(1);
+    /// A shard with a number that is free, and not the one to avoid.
+    fn make(&mut self, make: &MakeClient, avoid: Option<u16>) -> Arc<Shard> {
+        let taken = |number| {
+            Some(number) == avoid || self.shards.iter().any(|shard| shard.number == number)
+        };
+        let mut number = self.next;
+        while taken(number) {
+            number = number.wrapping_add(1);
         }
-        let number = self.next;
-        self.next = self.next.wrapping_add(1);
+        self.next = number.wrapping_add(1);
         Arc::new(Shard {
             number,
             client: make(),

@@ -42,7 +42,7 @@ impl Journal {
         self.0.record.lock().attempts().to_vec()
     }
 
-    /// How often the operation moved or repeated a request, by reason.
+    /// How often the operation moved or repeated a request.
     #[must_use]
     pub fn retries(&self) -> usize {
         self.0.record.lock().attempts().len().saturating_sub(1)

@@ -66,6 +66,8 @@ pub fn effect(operation: Operation, outcome: Outcome) -> Effect {
                 write: true,
             },
             Status::SYSTEM_RESOURCE_UNAVAILABLE => own_side,
+            // Made by the client, so no answer of the endpoint.
+            Status::CLIENT_OPERATION_TIMEOUT => Effect::None,
             status if status.is_stale_range() => Effect::Reached,
             // The region throttled its own barrier requests: that is no sign of its health.
             status if status.code() == 408 && (21010..=21013).contains(&status.substatus()) => {

@@ -51,20 +51,13 @@ pub fn wait(
 #[must_use]
 pub fn hint(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(&headers::RETRY_AFTER_MS)?.to_str().ok()?.trim();
-    if text.len() > 64 {
-        // Digits only, but far more than any duration has.
-        return text
-            .bytes()
-            .all(|b| b.is_ascii_digit())
-            .then_some(Duration::MAX);
-    }
     let ms: f64 = text.parse().ok()?;
-    if !ms.is_finite() || ms.is_sign_negative() && ms != 0.0 {
-        // `1e400` parses as infinity: a number all the same, and a huge one.
-        let huge = ms == f64::INFINITY && text.starts_with(|c: char| c.is_ascii_digit());
-        return huge.then_some(Duration::MAX);
+    // `inf` and `NaN` parse, but are no numbers; `1e400` parses as infinity, and is a huge one.
+    let is_number = text.bytes().any(|byte| byte.is_ascii_digit());
+    if !is_number || ms < 0.0 {
+        return None;
     }
-    Some(Duration::try_from_secs_f64((ms.ceil() + 0.0) / 1000.0).unwrap_or(Duration::MAX))
+    Some(Duration::try_from_secs_f64(ms.ceil() / 1000.0).unwrap_or(Duration::MAX))
 }
 
 #[cfg(test)]

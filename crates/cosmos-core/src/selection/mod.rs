@@ -136,7 +136,7 @@ pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
     }
     if let Some(pin) = view.steering.pin
         && view.allows(pin)
-        && (pin == Region::GLOBAL || view.topology.lists(pin))
+        && view.has(pin)
     {
         return Ok(Choice::plain(pin));
     }
@@ -170,6 +170,11 @@ pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
 impl View<'_> {
     fn allows(&self, region: Region) -> bool {
         !self.excluded.contains(region)
+    }
+
+    /// Whether the region is one of the account's; the global endpoint is one for metadata only.
+    fn has(&self, region: Region) -> bool {
+        self.topology.lists(region) || region == Region::GLOBAL && self.operation.is_metadata()
     }
 
     fn if_available(&self, region: Region) -> Option<Choice> {
@@ -214,9 +219,11 @@ impl View<'_> {
     /// Every candidate is excluded, or there is none.
     fn exhausted(&self) -> Result<Choice, FailureKind> {
         // The regions changed under the operation: it stays where it may be until its budget ends,
-        // even if that region has left the account.
+        // even if that region has left the account. The global endpoint is no such region: no
+        // exclusion names it, and it has had the one request.
         let access = access(self.operation);
         if let Some(last) = self.history.last_region()
+            && last != Region::GLOBAL
             && self.allows(last)
             && self.topology.endpoint(last, access).is_some()
         {

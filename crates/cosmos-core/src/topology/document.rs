@@ -1,6 +1,11 @@
 //! The account document, read with all its traps: absent lists, blank entries, unknown names.
 
-use serde::Deserialize;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::Location;
 use crate::region::MAX_REGIONS;
@@ -30,14 +35,16 @@ pub(super) struct Document {
 #[serde(rename_all = "camelCase")]
 struct Raw {
     #[serde(default)]
-    readable_locations: Option<Vec<Option<RawLocation>>>,
+    readable_locations: Option<RawLocations>,
     #[serde(default)]
-    writable_locations: Option<Vec<Option<RawLocation>>>,
+    writable_locations: Option<RawLocations>,
     #[serde(default)]
     enable_multiple_write_locations: Option<bool>,
     #[serde(default)]
     enable_per_partition_failover_behavior: Option<bool>,
 }
+
+type RawLocations = Vec<Option<Object<RawLocation>>>;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,9 +55,32 @@ struct RawLocation {
     database_account_endpoint: Option<String>,
 }
 
+/// A JSON object and nothing else: a derived `Deserialize` takes an array, too, by position.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
 pub(super) fn read(document: &[u8]) -> Result<Document, TopologyError> {
-    let raw: Option<Raw> = serde_json::from_slice(document).map_err(TopologyError::Json)?;
-    let raw = raw.ok_or(TopologyError::Empty)?;
+    let raw: Option<Object<Raw>> = serde_json::from_slice(document).map_err(TopologyError::Json)?;
+    let Object(raw) = raw.ok_or(TopologyError::Empty)?;
     let readable = locations(raw.readable_locations);
     let writable = locations(raw.writable_locations);
     if readable.is_empty() && writable.is_empty() {
@@ -64,9 +94,9 @@ pub(super) fn read(document: &[u8]) -> Result<Document, TopologyError> {
     })
 }
 
-fn locations(raw: Option<Vec<Option<RawLocation>>>) -> Vec<Location> {
+fn locations(raw: Option<RawLocations>) -> Vec<Location> {
     let mut found: Vec<Location> = Vec::new();
-    for entry in raw.into_iter().flatten().flatten().take(MAX_REGIONS) {
+    for Object(entry) in raw.into_iter().flatten().flatten().take(MAX_REGIONS) {
         // During a failover the list may hold an entry with a blank name or endpoint.
         let (Some(name), Some(url)) = (entry.name, entry.database_account_endpoint) else {
             continue;

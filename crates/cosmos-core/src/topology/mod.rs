@@ -164,10 +164,11 @@ impl Topology {
     /// The write region of a single-write account; the first listed one of a multi-write account.
     #[must_use]
     pub fn hub(&self) -> Option<Region> {
+        // Never the order of writes: on a multi-write account, that is the caller's preference.
         self.writable
             .first()
+            .or(self.readable.first())
             .map(|location| location.region)
-            .or(self.write_order.first().copied())
     }
 
     /// Where data goes when nothing better is left: the hub, on a multi-write account the first

@@ -44,12 +44,24 @@ struct Mark {
 }
 
 impl Mark {
-    fn standing(&self, now: Instant) -> Standing {
-        if now < self.until || self.trial.is_some() {
-            Standing::Bad
-        } else {
-            Standing::Due
-        }
+    /// Whether both marks say that the endpoint cannot be reached: then one trial serves both.
+    fn shares_trial(&self, other: &Self) -> bool {
+        self.cause == Cause::Unreachable && other.cause == Cause::Unreachable
+    }
+}
+
+/// How one side of an endpoint stands, given both.
+fn standing(sides: &[Side; 2], access: Access, now: Instant) -> Standing {
+    let Some(own) = &sides[access as usize].mark else {
+        return Standing::Good;
+    };
+    let other = sides[1 - access as usize].mark.as_ref();
+    let tried_by_other =
+        other.is_some_and(|other| own.shares_trial(other) && other.trial.is_some());
+    if now < own.until || own.trial.is_some() || tried_by_other {
+        Standing::Bad
+    } else {
+        Standing::Due
     }
 }
 
@@ -83,24 +95,15 @@ impl Marks {
         now: Instant,
     ) -> Option<Trial> {
         let mut sides = marks.of(region).sides.lock();
+        // The same rule as for choosing, so that a region never stands as due and refuses.
+        if standing(&sides, access, now) != Standing::Due {
+            return None;
+        }
         let own = sides[access as usize].mark?;
-        if own.standing(now) != Standing::Due {
-            return None;
-        }
-        let shared =
-            |mark: &Mark| own.cause == Cause::Unreachable && mark.cause == Cause::Unreachable;
-        let other = &sides[1 - access as usize];
-        if other
-            .mark
-            .as_ref()
-            .is_some_and(|mark| shared(mark) && mark.trial.is_some())
-        {
-            return None;
-        }
         let id = marks.trials.fetch_add(1, Ordering::Relaxed);
         for (index, side) in sides.iter_mut().enumerate() {
             if let Some(mark) = &mut side.mark
-                && (index == access as usize || shared(mark))
+                && (index == access as usize || own.shares_trial(mark))
             {
                 mark.trial = Some(id);
             }
@@ -204,10 +207,7 @@ impl Standings for MarksAt<'_> {
         if !marked.any.load(Ordering::Acquire) {
             return Standing::Good;
         }
-        let sides = *marked.sides.lock();
-        sides[access as usize]
-            .mark
-            .map_or(Standing::Good, |mark| mark.standing(self.now))
+        standing(&marked.sides.lock(), access, self.now)
     }
 }
 
@@ -243,5 +243,83 @@ impl fmt::Debug for Marks {
         f.debug_struct("Marks")
             .field("duration", &self.duration)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cosmos_core::{Action, Begin, FailureKind, Operation, Outcome, Reason, Resource, Route};
+
+    use super::*;
+
+    const UNREACHABLE: Effect = Effect::Mark {
+        cause: Cause::Unreachable,
+        read: true,
+        write: true,
+    };
+
+    fn attempt(region: Region, start: Instant) -> Attempt {
+        let route = Route::new(Operation::new(Action::Read, Resource::Item), None, start);
+        let begin = Begin {
+            region,
+            reason: Reason::First,
+            sequence: 0,
+            trial: false,
+            sole: false,
+        };
+        let id = route.begin(start, begin).unwrap();
+        route.end(id, start, Outcome::Failed(FailureKind::Refused));
+        route.attempt(id).unwrap()
+    }
+
+    fn marks() -> (Arc<Marks>, Region, Instant) {
+        let marks = Arc::new(Marks::new(Duration::from_secs(60)));
+        (marks, Region::named("A").unwrap(), crate::clock::now())
+    }
+
+    #[test]
+    fn a_region_never_stands_as_due_and_refuses_its_trial() {
+        let (marks, a, start) = marks();
+        let later = |seconds| start + Duration::from_secs(seconds);
+        // The read side is cleared, so that old news marks the write side alone, then both differ.
+        marks.apply(&attempt(a, start), UNREACHABLE, start);
+        marks.apply(&attempt(a, later(1)), Effect::Clear(Access::Read), later(1));
+        marks.apply(&attempt(a, later(2)), UNREACHABLE, later(2));
+        let trial = Marks::take_trial(&marks, a, Access::Read, later(70)).unwrap();
+        for access in [Access::Read, Access::Write] {
+            let stands = marks.at(later(70)).standing(a, access);
+            assert_eq!(stands, Standing::Bad);
+            assert!(Marks::take_trial(&marks, a, access, later(70)).is_none());
+        }
+        drop(trial);
+        assert_eq!(
+            marks.at(later(70)).standing(a, Access::Write),
+            Standing::Due
+        );
+    }
+
+    #[test]
+    fn a_failure_that_began_before_the_mark_was_cleared_is_old_news() {
+        let (marks, a, start) = marks();
+        let later = |seconds| start + Duration::from_secs(seconds);
+        let slow = attempt(a, start);
+        marks.apply(&attempt(a, later(1)), UNREACHABLE, later(1));
+        marks.apply(&attempt(a, later(2)), Effect::Clear(Access::Read), later(2));
+        marks.apply(&slow, UNREACHABLE, later(6));
+        assert_eq!(marks.at(later(6)).standing(a, Access::Read), Standing::Good);
+    }
+
+    #[test]
+    fn a_dropped_trial_does_not_free_a_later_one() {
+        let (marks, a, start) = marks();
+        let later = |seconds| start + Duration::from_secs(seconds);
+        marks.apply(&attempt(a, start), UNREACHABLE, start);
+        let first = Marks::take_trial(&marks, a, Access::Read, later(61)).unwrap();
+        marks.apply(&attempt(a, later(61)), UNREACHABLE, later(62));
+        let second = Marks::take_trial(&marks, a, Access::Write, later(130)).unwrap();
+        drop(first);
+        assert!(Marks::take_trial(&marks, a, Access::Read, later(130)).is_none());
+        drop(second);
+        assert!(Marks::take_trial(&marks, a, Access::Read, later(130)).is_some());
     }
 }

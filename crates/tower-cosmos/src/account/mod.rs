@@ -20,7 +20,7 @@
 //!     .preferred_regions(["West Europe", "North Europe"])
 //!     .excluded_regions(["East US"])
 //!     .build(my_hyper_client)?;
-//! # Ok::<(), tower_cosmos::AccountError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Cancellation

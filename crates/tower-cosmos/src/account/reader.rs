@@ -21,6 +21,7 @@ use super::refresh::RefreshSettings;
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::credential::{Credential, ToSign};
+use crate::protocol::put_protocol_headers;
 use crate::transport;
 
 /// The largest account document read, in bytes.
@@ -137,7 +138,7 @@ impl Reader {
         map.insert(headers::AUTHORIZATION, authorization);
         map.insert(headers::DATE, date.value.clone());
         map.insert(headers::ACCEPT, headers::value::JSON);
-        crate::endpoint::put_protocol_headers(map);
+        put_protocol_headers(map);
         self.leaf.clone().oneshot(request).await
     }
 }

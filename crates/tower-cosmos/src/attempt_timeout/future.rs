@@ -84,8 +84,9 @@ where
         if sleep.poll(cx).is_pending() {
             return Poll::Pending;
         }
-        let kind = limited.what_ran_out();
+        // Dropped first: until then a connection can still take the request.
         this.future.set(None);
+        let kind = limited.what_ran_out();
         Poll::Ready(Err(limited.scope.error(kind).into()))
     }
 }

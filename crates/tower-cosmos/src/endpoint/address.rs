@@ -1,21 +1,11 @@
 //! Addressing a request to a region.
 
 use cosmos_core::{Route, Topology, headers};
-use http::header::{HOST, HeaderMap, HeaderValue, USER_AGENT};
-use http::{HeaderName, Request};
+use http::header::HOST;
+use http::{HeaderValue, Request};
 use uuid::Uuid;
 
-const AGENT: HeaderValue =
-    HeaderValue::from_static(concat!("tower-cosmos/", env!("CARGO_PKG_VERSION")));
-
-/// Adds the headers that every request to the service carries, where they are absent.
-pub(crate) fn put_protocol_headers(map: &mut HeaderMap) {
-    put_if_absent(map, &headers::VERSION, || headers::value::VERSION);
-    put_if_absent(map, &headers::SUPPORTED_CAPABILITIES, || {
-        headers::value::CAPABILITIES
-    });
-    put_if_absent(map, &USER_AGENT, || AGENT);
-}
+use crate::protocol::{put_if_absent, put_protocol_headers};
 
 /// Addresses the request of an operation to an endpoint.
 pub(super) fn address<B>(
@@ -41,12 +31,6 @@ pub(super) fn address<B>(
 /// Whether the request is for the account: it names no host, or one of the account's.
 pub(super) fn is_for<B>(request: &Request<B>, topology: &Topology) -> bool {
     request.uri().authority().is_none() || topology.owns(request.uri())
-}
-
-fn put_if_absent(map: &mut HeaderMap, name: &HeaderName, value: impl FnOnce() -> HeaderValue) {
-    if !map.contains_key(name) {
-        map.insert(name, value());
-    }
 }
 
 fn new_activity_id() -> HeaderValue {

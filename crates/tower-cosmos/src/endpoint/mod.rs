@@ -31,6 +31,5 @@ mod address;
 mod future;
 mod service;
 
-pub(crate) use address::put_protocol_headers;
 pub use future::ResponseFuture;
 pub use service::{Endpoint, EndpointLayer};

@@ -105,7 +105,6 @@ pub(super) fn place<B>(
     }
     let now = now();
     let refuse = |kind| scope.error(kind);
-    scope.time_left(now).map_err(refuse)?;
     let (choice, trial) = account
         .choose_and_take(topology, route, now)
         .map_err(refuse)?;

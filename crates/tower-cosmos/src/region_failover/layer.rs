@@ -2,8 +2,9 @@ use cosmos_core::policy::Jitter;
 use cosmos_core::policy::failover::FailoverLimits;
 use tower_layer::Layer;
 
-use super::{FailoverPolicy, RegionFailover};
+use super::FailoverPolicy;
 use crate::Account;
+use crate::retry::Retry;
 
 /// Layers [`RegionFailover`]. See the [module](super).
 #[derive(Clone, Debug)]
@@ -43,9 +44,21 @@ impl<S> Layer<S> for RegionFailoverLayer {
     type Service = RegionFailover<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RegionFailover {
-            inner,
-            policy: self.policy.clone(),
-        }
+        RegionFailover::with_policy(inner, self.policy.clone())
+    }
+}
+
+/// Moves an operation to the next region when one fails. See the [module](super).
+pub type RegionFailover<S> = Retry<FailoverPolicy, S>;
+
+impl<S> RegionFailover<S> {
+    /// Wraps a service with the specification's budgets.
+    pub fn new(inner: S, account: Account) -> Self {
+        Self::with_policy(inner, FailoverPolicy::new(account))
+    }
+
+    /// A layer with the specification's budgets.
+    pub fn layer(account: Account) -> RegionFailoverLayer {
+        RegionFailoverLayer::new(account)
     }
 }

@@ -32,8 +32,6 @@
 
 mod layer;
 mod policy;
-mod service;
 
-pub use layer::RegionFailoverLayer;
+pub use layer::{RegionFailover, RegionFailoverLayer};
 pub use policy::FailoverPolicy;
-pub use service::RegionFailover;

@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 use http::HeaderMap;
 
 pub use future::ResponseFuture;
-pub(crate) use service::call;
+pub use service::Retry;
 
 /// A layer's rule for trying again.
 pub trait Policy {

@@ -1,4 +1,6 @@
-//! How a retrying layer's `call` begins.
+//! The service of every retrying layer.
+
+use std::task::{Context, Poll};
 
 use cosmos_core::BoxError;
 use http::{Request, Response};
@@ -7,30 +9,49 @@ use tower_service::Service;
 use super::{Policy, ResponseFuture};
 use crate::scope::Scope;
 
-/// Calls `inner` with the request, under `policy` if it is one of ours.
-pub(crate) fn call<P, S, B, R>(
-    inner: &mut S,
-    policy: &P,
-    mut request: Request<B>,
-) -> ResponseFuture<P, S, B>
+/// Sends a request again as its policy says. See the [module](super).
+#[derive(Clone, Debug)]
+pub struct Retry<P, S> {
+    inner: S,
+    policy: P,
+}
+
+impl<P, S> Retry<P, S> {
+    /// Wraps a service with a policy.
+    pub(crate) fn with_policy(inner: S, policy: P) -> Self {
+        Self { inner, policy }
+    }
+}
+
+impl<P, S, B, R> Service<Request<B>> for Retry<P, S>
 where
     P: Policy + Clone,
     S: Service<Request<B>, Response = Response<R>> + Clone,
     S::Error: Into<BoxError>,
     B: Clone,
 {
-    let Some(scope) = Scope::enter(&mut request) else {
-        return ResponseFuture::pass(inner.call(request));
-    };
-    // `call` may only be made on the very service that was polled ready; the clone has to be
-    // polled again. See the documentation of `Service::call`.
-    let clone = inner.clone();
-    let mut ready = std::mem::replace(inner, clone);
-    let copy = request.clone();
-    let position = scope.route.position();
-    let future = {
-        let _operation = scope.trace();
-        ready.call(request)
-    };
-    ResponseFuture::new(scope, policy.clone(), ready, copy, position, future)
+    type Response = Response<R>;
+    type Error = BoxError;
+    type Future = ResponseFuture<P, S, B>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let Some(scope) = Scope::enter(&mut request) else {
+            return ResponseFuture::pass(self.inner.call(request));
+        };
+        // `call` may only be made on the very service that was polled ready; the clone has to be
+        // polled again. See the documentation of `Service::call`.
+        let clone = self.inner.clone();
+        let mut ready = std::mem::replace(&mut self.inner, clone);
+        let copy = request.clone();
+        let position = scope.route.position();
+        let future = {
+            let _operation = scope.trace();
+            ready.call(request)
+        };
+        ResponseFuture::new(scope, self.policy.clone(), ready, copy, position, future)
+    }
 }

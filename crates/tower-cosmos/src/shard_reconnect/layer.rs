@@ -1,6 +1,7 @@
 use tower_layer::Layer;
 
-use super::{ReconnectPolicy, ShardReconnect};
+use super::ReconnectPolicy;
+use crate::retry::Retry;
 
 /// Layers [`ShardReconnect`]. See the [module](super).
 #[derive(Copy, Clone, Debug, Default)]
@@ -26,9 +27,21 @@ impl<S> Layer<S> for ShardReconnectLayer {
     type Service = ShardReconnect<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        ShardReconnect {
-            inner,
-            policy: self.policy,
-        }
+        ShardReconnect::with_policy(inner, self.policy)
+    }
+}
+
+/// Tries a region once more over another connection. See the [module](super).
+pub type ShardReconnect<S> = Retry<ReconnectPolicy, S>;
+
+impl<S> ShardReconnect<S> {
+    /// Wraps a service that reconnects once per operation and region.
+    pub fn new(inner: S) -> Self {
+        Self::with_policy(inner, ReconnectPolicy::default())
+    }
+
+    /// A layer that reconnects once per operation and region.
+    pub fn layer() -> ShardReconnectLayer {
+        ShardReconnectLayer::new()
     }
 }

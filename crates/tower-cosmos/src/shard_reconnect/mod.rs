@@ -26,8 +26,6 @@
 
 mod layer;
 mod policy;
-mod service;
 
-pub use layer::ShardReconnectLayer;
+pub use layer::{ShardReconnect, ShardReconnectLayer};
 pub use policy::ReconnectPolicy;
-pub use service::ShardReconnect;

@@ -2,7 +2,7 @@
 //!
 //! The service accepts a date for about 15 minutes, so a request that was waiting is signed when
 //! it is sent, not when it was made. A credential that fails ends the operation with
-//! [`FailureKind::Credential`](cosmos_core::FailureKind::Credential): no retry, no mark, no count.
+//! [`FailureKind::Credential`]: no retry, no mark, no count.
 //!
 //! # Order
 //! Below `EndpointLayer`, which knows whether the request goes to the account at all: a request
@@ -12,7 +12,7 @@
 //! Signing is done in `call`; there is nothing to cancel.
 //!
 //! # Extensions
-//! Reads the operation's [`Route`](cosmos_core::Route).
+//! Reads the operation's [`Route`].
 
 use std::fmt;
 use std::future::Future;

@@ -3,7 +3,8 @@ use std::time::Duration;
 use cosmos_core::policy::Jitter;
 use tower_layer::Layer;
 
-use super::{ThrottlePolicy, ThrottleRetry};
+use super::ThrottlePolicy;
+use crate::retry::Retry;
 
 /// Layers [`ThrottleRetry`]. See the [module](super).
 #[derive(Copy, Clone, Debug, Default)]
@@ -41,9 +42,21 @@ impl<S> Layer<S> for ThrottleRetryLayer {
     type Service = ThrottleRetry<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        ThrottleRetry {
-            inner,
-            policy: self.policy,
-        }
+        ThrottleRetry::with_policy(inner, self.policy)
+    }
+}
+
+/// Tries a throttled region again after the time that it asks for. See the [module](super).
+pub type ThrottleRetry<S> = Retry<ThrottlePolicy, S>;
+
+impl<S> ThrottleRetry<S> {
+    /// Wraps a service with the specification's budget.
+    pub fn new(inner: S) -> Self {
+        Self::with_policy(inner, ThrottlePolicy::default())
+    }
+
+    /// A layer with the specification's budget.
+    pub fn layer() -> ThrottleRetryLayer {
+        ThrottleRetryLayer::new()
     }
 }

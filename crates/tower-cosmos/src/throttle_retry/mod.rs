@@ -25,8 +25,6 @@
 
 mod layer;
 mod policy;
-mod service;
 
-pub use layer::ThrottleRetryLayer;
+pub use layer::{ThrottleRetry, ThrottleRetryLayer};
 pub use policy::ThrottlePolicy;
-pub use service::ThrottleRetry;
