@@ -1,17 +1,17 @@
-//! A hyper client below the layers of tower-cosmos, in their recommended order.
+//! The client with the layers of tower-cosmos, in their recommended order.
 
 use std::error::Error;
 
 use bytes::Bytes;
-use cosmos_client::{Leaf, Protocol};
+use cosmos_client::{CosmosClient, Leaf, Protocol};
 use cosmos_core::signing::MasterKey;
 use cosmos_core::{JournalSlot, OperationOptions};
 use cosmos_testbed::EmbeddedAccount;
 use http::Request;
 use http_body_util::Full;
 use tokio::time::Instant;
-use tower::{Layer, ServiceExt};
-use tower_cosmos::{Account, KeyCredential, Recommended, RecommendedLayer};
+use tower::ServiceExt;
+use tower_cosmos::KeyCredential;
 
 use crate::MARK_DURATION;
 use crate::client::{Answer, Client};
@@ -21,22 +21,21 @@ use crate::setup::REGIONS;
 /// A client with all layers, over HTTP/2.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
-    service: Recommended<Leaf>,
+    client: CosmosClient,
 }
 
 impl Stack {
     /// A client of the account. It is told the global endpoint; the regions it finds out itself.
-    pub(crate) fn new(embedded: &EmbeddedAccount) -> Result<Self, Box<dyn Error>> {
-        let credential = KeyCredential::new(MasterKey::from_base64(embedded.key())?);
-        let leaf = Leaf::builder().protocol(Protocol::Http2).build()?;
-        let account = Account::builder(embedded.endpoint(), credential.clone())
+    pub(crate) fn new(account: &EmbeddedAccount) -> Result<Self, Box<dyn Error>> {
+        let credential = KeyCredential::new(MasterKey::from_base64(account.key())?);
+        let client = CosmosClient::builder(account.endpoint(), credential)
             .preferred_regions(REGIONS)
-            .mark_duration(MARK_DURATION)
-            .build(leaf.clone())?;
-        let layers = RecommendedLayer::new(account, credential).timeout(DEADLINE);
-        Ok(Self {
-            service: layers.layer(leaf),
-        })
+            .timeout(DEADLINE)
+            .account(|account| account.mark_duration(MARK_DURATION))
+            // There is no TLS on loopback to settle on HTTP/2 by.
+            .leaf(Leaf::builder().protocol(Protocol::Http2))
+            .build()?;
+        Ok(Self { client })
     }
 }
 
@@ -48,7 +47,7 @@ impl Client for Stack {
             .deadline(deadline.into_std())
             .journal_slot(&slot);
         request.extensions_mut().insert(options);
-        let result = self.service.clone().oneshot(request).await;
+        let result = self.client.clone().oneshot(request).await;
         Answer::of(&result).with_journal(slot.journal())
     }
 }
