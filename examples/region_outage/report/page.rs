@@ -206,8 +206,8 @@ fn details(page: &mut String, results: &Results) {
         page,
         format_args!(
             "<h2>How it was measured</h2>\n<ul>\n\
-             <li>Operations begin at fixed times, whatever became of those before; latency counts from \
-             then on.</li>\n\
+             <li>Operations begin at fixed times (to a millisecond), whatever became of those before; \
+             latency counts from then on.</li>\n\
              <li>Success and latency are shown at the time at which operations were due, requests at \
              the time at which a server read them. The servers count.</li>\n\
              <li>Each client has an embedded account of its own, in the same process, under the same \
