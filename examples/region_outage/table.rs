@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
+use std::time::Duration;
 
 use crate::results::{ClientResults, PhaseResults, Results};
 use crate::setup::REGIONS;
@@ -76,16 +77,16 @@ fn phases(f: &mut Formatter<'_>, results: &Results) -> fmt::Result {
     let [first, second, third] = REGIONS;
     let names = ["seconds", "phase", "good", "p99", "good", "p99"];
     line(f, &[names.as_slice(), &[first, second, third]].concat())?;
-    writeln!(f, "  {}", "─".repeat(104))?;
+    writeln!(f, "  {}", "─".repeat(106))?;
     let spans = results.schedule.spans();
     let phases = results.plain.phases.iter().zip(&results.stack.phases);
     for ((phase, span), (plain, stack)) in spans.zip(phases) {
-        let (from, to) = (span.start.as_secs_f64(), span.end.as_secs_f64());
+        let (from, to) = (seconds(span.start), seconds(span.end));
         let [first, second, third] = stack.requests.map(count);
         line(
             f,
             &[
-                format!("{from:.0} - {to:.0}"),
+                format!("{from} - {to}"),
                 phase.name().to_owned(),
                 percent(plain.tally.success_rate()),
                 quantile(plain, 0.99),
@@ -102,7 +103,7 @@ fn phases(f: &mut Formatter<'_>, results: &Results) -> fmt::Result {
 
 /// A line of the phases' table.
 fn line(f: &mut Formatter<'_>, cells: &[impl AsRef<str>]) -> fmt::Result {
-    const WIDTHS: [usize; 9] = [9, 10, 10, 9, 11, 9, 17, 11, 13];
+    const WIDTHS: [usize; 9] = [11, 10, 10, 9, 11, 9, 17, 11, 13];
     let mut line = String::from(" ");
     for (column, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
         let cell = cell.as_ref();
@@ -158,6 +159,12 @@ pub(crate) fn percent(share: Option<f64>) -> String {
         Some(share) if share < 1.0 && share > 0.9999 => "> 99.99 %".to_owned(),
         Some(share) => format!("{:.2} %", 100.0 * share),
     }
+}
+
+/// A time in seconds, with a tenth if that is needed.
+pub(crate) fn seconds(time: Duration) -> String {
+    let tenths = (10.0 * time.as_secs_f64()).round();
+    format!("{}", tenths / 10.0)
 }
 
 /// A latency in the unit that suits it.

@@ -5,7 +5,7 @@ use super::plots::{self, REGION_CLASSES};
 use crate::options::AccountKind;
 use crate::results::{ClientResults, PhaseResults, Results};
 use crate::setup::{HUB, NEXT_HUB, REGIONS};
-use crate::table::{count, latency, percent, retries};
+use crate::table::{count, latency, percent, retries, seconds};
 use crate::{MARK_DURATION, load};
 
 const STYLE: &str = include_str!("style.css");
@@ -65,17 +65,21 @@ fn head(page: &mut String, results: &Results) {
         stack,
         ..
     } = results;
-    let writers = match options.account {
-        AccountKind::Single => "one region that accepts writes",
-        AccountKind::Multi => "three regions that accept writes",
+    let (writers, consequence) = match options.account {
+        AccountKind::Single => (
+            "one region that accepts writes",
+            " As long as the only one that accepts writes fails, so do writes, whatever a client does; \
+             reads need not.",
+        ),
+        AccountKind::Multi => ("three regions that accept writes", ""),
     };
     put(
         page,
         format_args!(
             "<h1>One regional outage, two clients</h1>\n\
              <p>Both get the same {} operations per second (1 in 10 a write) on an account with {writers}, \
-             and both prefer {HUB}. That region fails in one way after the other; the rest stay well. \
-             An operation that takes longer than {} s has failed.</p>\n<div class=\"cards\">\n",
+             and both prefer {HUB}. That region fails in one way after the other; the rest stay well.\
+             {consequence} An operation that takes longer than {} s has failed.</p>\n<div class=\"cards\">\n",
             options.rate,
             load::DEADLINE.as_secs(),
         ),
@@ -151,9 +155,9 @@ fn phases(page: &mut String, results: &Results) {
         put(
             page,
             format_args!(
-                "<tr><td>{:.0} – {:.0}</td><td class=\"text\">{}</td>{}{}",
-                span.start.as_secs_f64(),
-                span.end.as_secs_f64(),
+                "<tr><td>{} – {}</td><td class=\"text\">{}</td>{}{}",
+                seconds(span.start),
+                seconds(span.end),
                 phase.description(),
                 cells(plain),
                 cells(stack)
@@ -215,7 +219,7 @@ fn details(page: &mut String, results: &Results) {
              <li>The layers avoid a region for {mark} s after it failed, then let one request try it. The \
              default is 60 s, longer than these phases.</li>\n\
              <li>A trial that meets a region that never answers takes 6 s to find out: these are the \
-             peaks of the latency, and why the return to the region takes longest then.</li>\n\
+             longest operations, and the reason why the return to the region takes longest then.</li>\n\
              <li>When the hub moves, it moves to {NEXT_HUB}; {moved}.</li>\n</ul>\n",
             mark = MARK_DURATION.as_secs(),
         ),
