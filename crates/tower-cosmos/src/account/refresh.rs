@@ -139,12 +139,24 @@ pub(super) fn request(inner: &Arc<Inner>) {
     start(inner);
 }
 
-/// Asks for a refresh and waits for it, unless it has to wait for the interval.
+/// Asks for a refresh and waits for it.
 pub(super) async fn refresh(inner: &Arc<Inner>) {
     let mut finished = inner.refresher.finished.subscribe();
-    if start(inner) == Stage::Running {
+    if start(inner) != Stage::Idle {
         // The sender lives in `inner`, so this ends with the refresh.
         let _ = finished.changed().await;
+    }
+}
+
+/// How long a refresh that is asked for now has to wait for the interval to pass.
+pub(super) fn due_in(inner: &Inner, now: Instant) -> Duration {
+    let state = inner.refresher.state.lock();
+    match (state.stage, state.last_started) {
+        (Stage::Scheduled, Some(due)) => due.saturating_duration_since(now),
+        (Stage::Idle, Some(last)) => {
+            (last + inner.refresher.settings.interval).saturating_duration_since(now)
+        }
+        _ => Duration::ZERO,
     }
 }
 
