@@ -215,3 +215,46 @@ async fn a_write_that_its_caller_does_not_want_repeated_is_not() {
     assert_eq!(lab.wire().regions(), "A");
     assert!(seen.journal.unwrap().may_have_been_applied());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_write_waits_for_the_refresh_that_can_tell_it_where_to_go() {
+    let lab = Lab::new(Document::single_write(["A", "B"]));
+    assert_eq!(lab.send(create()).await.status().code(), 201);
+    // The document was read a moment ago, so the next read is 5 s away.
+    lab.regions.script("A", always(403, 3));
+    let moved = Document::single_write(["A", "B"]).writable(["B"]);
+    lab.regions.set_document(moved);
+    lab.regions.clear_wire();
+    assert_eq!(lab.send(create()).await.status().code(), 201);
+    assert_eq!(lab.wire().regions(), "A B");
+    assert_eq!(lab.wire().times_ms(), [0, 5000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_cannot_wait_for_the_refresh_gets_its_answer_at_once() {
+    use cosmos_core::OperationOptions;
+    let lab = Lab::new(Document::single_write(["A", "B"]));
+    assert_eq!(lab.send(create()).await.status().code(), 201);
+    lab.regions.script("A", always(403, 3));
+    let began = tokio::time::Instant::now();
+    let options = OperationOptions::new().timeout(s(3));
+    let seen = lab.send(cosmos_tests::with(create(), options)).await;
+    assert_eq!(seen.status(), Status::WRITE_FORBIDDEN);
+    assert_eq!(began.elapsed(), s(0));
+    assert_eq!(lab.wire().regions(), "A A");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hub_that_fails_and_is_replaced_is_noticed_within_a_refresh_interval() {
+    for step in [Step::hang(), Step::status(503, 0)] {
+        let lab = Lab::new(Document::single_write(["A", "B"]));
+        assert_eq!(lab.send(create()).await.status().code(), 201);
+        lab.regions.script("A", [step.clone().forever()]);
+        lab.regions.set_document(Document::single_write(["B", "A"]));
+        let _ = lab.send(create()).await;
+        tokio::time::sleep(s(6)).await;
+        lab.regions.clear_wire();
+        assert_eq!(lab.send(create()).await.status().code(), 201, "{step:?}");
+        assert_eq!(lab.wire().regions(), "B");
+    }
+}

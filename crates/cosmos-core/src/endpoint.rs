@@ -59,7 +59,12 @@ impl Endpoint {
         if host.is_empty() {
             return Err(EndpointError::NoHost);
         }
-        let text = match authority.port_u16() {
+        let port = authority.port_u16();
+        // `None` also stands for a number that is no port, which must not become the default one.
+        if port.is_none() && !matches!(&authority.as_str()[host.len()..], "" | ":") {
+            return Err(EndpointError::NotAUrl);
+        }
+        let text = match port {
             Some(port) if port != default_port(&scheme) => format!("{host}:{port}"),
             _ => host,
         };
@@ -182,6 +187,7 @@ mod tests {
             ("https:///path", EndpointError::NoHost),
             ("https://user:secret@acct/", EndpointError::UserInfo),
             ("https://a b/", EndpointError::NotAUrl),
+            ("https://acct:99999/", EndpointError::NotAUrl),
         ] {
             assert_eq!(Endpoint::parse(text), Err(error), "{text:?}");
         }

@@ -31,11 +31,11 @@ fn not_sent(error: &legacy::Error) -> FailureKind {
     if let Some(connecting) = TransportError::find(error) {
         return connecting.kind();
     }
-    if error.connect_info().is_some() {
-        // The connection stood, and ended before it took the request.
-        return FailureKind::NotProcessed;
-    }
-    if error.is_connect() || std::error::Error::source(error).is_some() {
+    // A pooled connection that ended before it took the request was replaced by the client itself.
+    // So one that is named here was made for this request, and ended at once: whoever accepts
+    // connections only to close them cannot be reached.
+    let ended_at_once = error.connect_info().is_some();
+    if ended_at_once || error.is_connect() || std::error::Error::source(error).is_some() {
         return FailureKind::Connect;
     }
     // Without a cause: the client refused the request itself.

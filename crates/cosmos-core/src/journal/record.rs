@@ -58,7 +58,9 @@ impl Record {
         {
             return Err(FailureKind::MayHaveRun);
         }
-        if begin.sole && !self.attempts.is_empty() {
+        // Everything excluded allows one request, whatever a refresh has changed since.
+        let sole = self.attempts.iter().any(|attempt| attempt.sole);
+        if sole || begin.sole && !self.attempts.is_empty() {
             return Err(FailureKind::Excluded);
         }
         if self.attempts.len() >= MAX_ATTEMPTS {

@@ -169,7 +169,8 @@ pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
 
 impl View<'_> {
     fn allows(&self, region: Region) -> bool {
-        !self.excluded.contains(region)
+        // The global endpoint is no region, so no exclusion is about it.
+        region == Region::GLOBAL || !self.excluded.contains(region)
     }
 
     /// Whether the region is one of the account's; the global endpoint is one for metadata only.

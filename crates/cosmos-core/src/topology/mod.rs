@@ -265,7 +265,7 @@ impl Topology {
     #[must_use]
     pub fn regional_endpoints(&self) -> Vec<Endpoint> {
         let mut endpoints: Vec<Endpoint> = Vec::new();
-        for region in &self.read_order {
+        for region in self.read_order.iter().chain(&self.write_order) {
             if let Some(endpoint) = self.endpoint(*region, Access::Read)
                 && *endpoint != self.global
                 && !endpoints.contains(endpoint)

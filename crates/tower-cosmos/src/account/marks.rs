@@ -32,13 +32,15 @@ struct Marked {
 #[derive(Copy, Clone, Default)]
 struct Side {
     mark: Option<Mark>,
-    // When an answer last cleared a mark: failures of attempts begun before are old news.
+    // The beginning of the attempt that last cleared a mark.
     cleared: Option<Instant>,
 }
 
 #[derive(Copy, Clone)]
 struct Mark {
     cause: Cause,
+    // The beginning of the latest attempt that set it.
+    since: Instant,
     until: Instant,
     trial: Option<u64>,
 }
@@ -128,27 +130,21 @@ impl Marks {
             Effect::None => {}
             Effect::Mark { cause, read, write } => {
                 for (side, wanted) in sides.iter_mut().zip([read, write]) {
-                    let old_news = side.cleared.is_some_and(|cleared| attempt.began < cleared);
-                    if wanted && !old_news {
-                        let until = now + self.duration;
-                        side.mark = Some(Mark {
-                            cause,
-                            until,
-                            trial: None,
-                        });
+                    if wanted {
+                        side.set(cause, attempt.began, now + self.duration);
                     }
                 }
             }
             Effect::Clear(access) => {
                 for (index, side) in sides.iter_mut().enumerate() {
-                    side.clear(now, |mark| {
+                    side.clear(attempt.began, |mark| {
                         mark.cause == Cause::Unreachable || index == access as usize
                     });
                 }
             }
             Effect::Reached => {
                 for side in &mut *sides {
-                    side.clear(now, |mark| mark.cause == Cause::Unreachable);
+                    side.clear(attempt.began, |mark| mark.cause == Cause::Unreachable);
                 }
             }
         }
@@ -183,12 +179,34 @@ impl Marked {
     }
 }
 
+/// Of two attempts, the one that began later tells more of how the region is: a slow failure from
+/// before it healed must not mark it again, nor a slow success from before it failed clear it.
 impl Side {
-    fn clear(&mut self, now: Instant, clears: impl Fn(&Mark) -> bool) {
-        if self.mark.as_ref().is_some_and(clears) {
+    fn set(&mut self, cause: Cause, began: Instant, until: Instant) {
+        if self.cleared.is_some_and(|cleared| began < cleared) {
+            return;
+        }
+        let since = self
+            .mark
+            .as_ref()
+            .map_or(began, |mark| mark.since.max(began));
+        self.mark = Some(Mark {
+            cause,
+            since,
+            until,
+            trial: None,
+        });
+    }
+
+    fn clear(&mut self, began: Instant, clears: impl Fn(&Mark) -> bool) {
+        if self
+            .mark
+            .as_ref()
+            .is_some_and(|mark| mark.since <= began && clears(mark))
+        {
             *self = Self {
                 mark: None,
-                cleared: Some(now),
+                cleared: Some(began),
             };
         }
     }
@@ -307,6 +325,24 @@ mod tests {
         marks.apply(&attempt(a, later(2)), Effect::Clear(Access::Read), later(2));
         marks.apply(&slow, UNREACHABLE, later(6));
         assert_eq!(marks.at(later(6)).standing(a, Access::Read), Standing::Good);
+    }
+
+    #[test]
+    fn a_success_that_began_before_the_failure_does_not_clear_the_mark() {
+        let (marks, a, start) = marks();
+        let later = |seconds| start + Duration::from_secs(seconds);
+        let slow = attempt(a, start);
+        marks.apply(&attempt(a, later(1)), UNREACHABLE, later(1));
+        marks.apply(&slow, Effect::Clear(Access::Read), later(2));
+        assert_eq!(marks.at(later(2)).standing(a, Access::Read), Standing::Bad);
+        // A late failure of an older attempt does not make the trial's success old news.
+        let trial = attempt(a, later(70));
+        marks.apply(&slow, UNREACHABLE, later(71));
+        marks.apply(&trial, Effect::Clear(Access::Read), later(72));
+        assert_eq!(
+            marks.at(later(72)).standing(a, Access::Read),
+            Standing::Good
+        );
     }
 
     #[test]

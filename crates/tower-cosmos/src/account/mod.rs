@@ -35,7 +35,7 @@ mod refresh;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use cosmos_core::policy::session::{self, SessionPlan};
@@ -120,10 +120,15 @@ impl Account {
         refresh::request(&self.0);
     }
 
-    /// Asks for a fresh account document and waits until it was read, or could not be. Does not
-    /// wait for the interval: then what is known has to do.
+    /// Asks for a fresh account document and waits until it was read, or could not be: at once if
+    /// the interval since the last one has passed, else when it has.
     pub async fn refresh(&self) {
         refresh::refresh(&self.0).await;
+    }
+
+    /// How long a refresh that is asked for now has to wait for the interval to pass.
+    pub(crate) fn refresh_due_in(&self, now: Instant) -> Duration {
+        refresh::due_in(&self.0, now)
     }
 
     /// Waits until the topology is known.
@@ -233,14 +238,8 @@ impl AttemptObserver for Observer {
         );
         let effect = marking::effect(operation, attempt.outcome);
         inner.marks.apply(attempt, effect, now);
-        // An endpoint that cannot be reached may have left the account.
-        if matches!(
-            effect,
-            marking::Effect::Mark {
-                cause: marking::Cause::Unreachable,
-                ..
-            }
-        ) {
+        // A region that fails may have left the account, or be about to lose its role.
+        if matches!(effect, marking::Effect::Mark { .. }) {
             refresh::request(&inner);
         }
     }

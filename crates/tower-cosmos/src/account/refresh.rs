@@ -5,7 +5,10 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use cosmos_core::policy::Jitter;
-use cosmos_core::{Access, BoxError, Endpoint, Region, Status, Topology, TopologyError};
+use cosmos_core::{
+    Access, BoxError, Endpoint, FailureKind, Region, Status, Topology, TopologyError,
+    TransportError,
+};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -34,6 +37,16 @@ pub enum RefreshError {
     /// There is no runtime to read it in.
     #[error("the account document cannot be read outside of a tokio runtime")]
     NoRuntime,
+}
+
+impl RefreshError {
+    /// What this means for an operation that waits for the regions to become known.
+    pub(crate) fn kind(&self) -> FailureKind {
+        match TransportError::find(self).map(TransportError::kind) {
+            Some(FailureKind::ClientClosed) => FailureKind::ClientClosed,
+            _ => FailureKind::NoTopology,
+        }
+    }
 }
 
 /// When and how to refresh.
@@ -126,12 +139,24 @@ pub(super) fn request(inner: &Arc<Inner>) {
     start(inner);
 }
 
-/// Asks for a refresh and waits for it, unless it has to wait for the interval.
+/// Asks for a refresh and waits for it.
 pub(super) async fn refresh(inner: &Arc<Inner>) {
     let mut finished = inner.refresher.finished.subscribe();
-    if start(inner) == Stage::Running {
+    if start(inner) != Stage::Idle {
         // The sender lives in `inner`, so this ends with the refresh.
         let _ = finished.changed().await;
+    }
+}
+
+/// How long a refresh that is asked for now has to wait for the interval to pass.
+pub(super) fn due_in(inner: &Inner, now: Instant) -> Duration {
+    let state = inner.refresher.state.lock();
+    match (state.stage, state.last_started) {
+        (Stage::Scheduled, Some(due)) => due.saturating_duration_since(now),
+        (Stage::Idle, Some(last)) => {
+            (last + inner.refresher.settings.interval).saturating_duration_since(now)
+        }
+        _ => Duration::ZERO,
     }
 }
 
@@ -151,9 +176,11 @@ pub(super) async fn wait_for_topology(
         let error = finished.borrow_and_update().error.clone();
         if let Some(error) = error
             && inner.topology.load().is_none()
-            && !keep_trying
         {
-            return Err(RefreshError::Transport(error.into()));
+            let error = RefreshError::Transport(error.into());
+            if !keep_trying || error.kind() == FailureKind::ClientClosed {
+                return Err(error);
+            }
         }
     }
 }

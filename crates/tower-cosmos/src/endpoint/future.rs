@@ -153,8 +153,7 @@ where
                             this.state.set(State::GettingReady { waiting, topology });
                         }
                         Err(error) => {
-                            let kind = FailureKind::NoTopology;
-                            let mut error = TransportError::caused(kind, error);
+                            let mut error = TransportError::caused(error.kind(), error);
                             if let Some(scope) = this.scope.as_ref() {
                                 error = error.with_journal(scope.route.journal());
                             }

@@ -68,11 +68,20 @@ impl Policy for FailoverPolicy {
         else {
             return Decision::Surface;
         };
-        if planned.refresh == Refresh::AskForAccount {
-            self.account.request_refresh();
-        }
-        if planned.refresh == Refresh::AwaitAccount {
-            return self.after_refresh(route, verdict, planned, *attempt);
+        match planned.refresh {
+            Refresh::None | Refresh::Ranges => {}
+            Refresh::AskForAccount => self.account.request_refresh(),
+            // Where another region is known, the operation goes there and does not wait.
+            Refresh::AwaitAccount if self.knows_another(route, attempt) => {
+                self.account.request_refresh();
+            }
+            Refresh::AwaitAccount => {
+                if !fits(self.account.refresh_due_in(now), now, route.deadline()) {
+                    self.account.request_refresh();
+                    return Decision::Surface;
+                }
+                return self.after_refresh(route, verdict, planned, *attempt);
+            }
         }
         match self.onward(route, verdict, planned, attempt) {
             Some(again) if fits(again.wait, now, route.deadline()) => {
@@ -85,6 +94,13 @@ impl Policy for FailoverPolicy {
 }
 
 impl FailoverPolicy {
+    fn knows_another(&self, route: &Route, failed: &Attempt) -> bool {
+        let steering = route.steering.onward(Reason::Failover);
+        self.account
+            .next_region(route, steering)
+            .is_some_and(|next| next != failed.region)
+    }
+
     fn after_refresh(
         &self,
         route: &Route,

@@ -1,0 +1,21 @@
+//! Clients on real sockets against the embedded account.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+mod account_moves;
+mod building;
+mod discovery;
+mod exclusions;
+mod faults;
+mod hanging;
+mod harness;
+mod journal;
+mod lifetime;
+mod loopback;
+mod marks;
+mod operations;
+mod secrets;
+mod start_up;
