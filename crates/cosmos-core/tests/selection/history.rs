@@ -3,58 +3,45 @@
 use cosmos_core::selection::{History, failed_in_region};
 use cosmos_core::{FailureKind, Outcome, Region, Status};
 
-use crate::{METADATA_READ, METADATA_WRITE, READ, SPROC, UNAVAILABLE, WRITE, attempts, region};
+use crate::{UNAVAILABLE, attempts, region};
 
 #[test]
 fn answers_that_another_region_might_better_are_failures_in_the_region() {
-    for (code, substatus, read, write) in [
-        (200, 0, false, false),
-        (201, 0, false, false),
-        (304, 0, false, false),
-        (400, 0, false, false),
-        (401, 0, false, false),
-        (403, 0, false, false),
-        (403, 3, false, true),
-        (403, 1008, true, true),
-        (403, 5300, false, false),
-        (404, 0, false, false),
-        (404, 1002, true, true),
-        (404, 1003, false, false),
-        (408, 0, true, true),
-        (408, 20008, false, false),
-        (408, 21013, true, true),
-        (409, 0, false, false),
-        (410, 0, true, true),
-        (410, 1002, true, true),
-        (410, 1022, true, true),
-        (412, 0, false, false),
-        (413, 0, false, false),
-        (429, 0, false, false),
-        (429, 1002, false, false),
-        (429, 3092, true, true),
-        (429, 3200, false, false),
-        (449, 0, false, false),
-        (500, 0, true, true),
-        (502, 0, true, true),
-        (503, 0, true, true),
-        (504, 0, true, true),
-        (507, 0, true, true),
+    for (code, substatus, failed) in [
+        (200, 0, false),
+        (201, 0, false),
+        (304, 0, false),
+        (400, 0, false),
+        (401, 0, false),
+        (403, 0, false),
+        (403, 3, true),
+        (403, 1008, true),
+        (403, 5300, false),
+        (404, 0, false),
+        (404, 1002, true),
+        (404, 1003, false),
+        (408, 0, true),
+        (408, 20008, false),
+        (408, 21013, true),
+        (409, 0, false),
+        (410, 0, true),
+        (410, 1002, true),
+        (410, 1022, true),
+        (412, 0, false),
+        (413, 0, false),
+        (429, 0, false),
+        (429, 1002, false),
+        (429, 3092, true),
+        (429, 3200, false),
+        (449, 0, false),
+        (500, 0, true),
+        (502, 0, true),
+        (503, 0, true),
+        (504, 0, true),
+        (507, 0, true),
     ] {
         let outcome = Outcome::Answered(Status::new(code, substatus));
-        for operation in [READ, METADATA_READ] {
-            assert_eq!(
-                failed_in_region(operation, outcome),
-                read,
-                "{code}/{substatus}"
-            );
-        }
-        for operation in [WRITE, SPROC, METADATA_WRITE] {
-            assert_eq!(
-                failed_in_region(operation, outcome),
-                write,
-                "{code}/{substatus}"
-            );
-        }
+        assert_eq!(failed_in_region(outcome), failed, "{code}/{substatus}");
     }
 }
 
@@ -83,7 +70,7 @@ fn failures_of_the_way_to_a_region_count_and_refusals_of_this_side_do_not() {
         Other,
         Lost,
     ] {
-        assert!(failed_in_region(READ, Outcome::Failed(kind)), "{kind}");
+        assert!(failed_in_region(Outcome::Failed(kind)), "{kind}");
     }
     for kind in [
         Credential,
@@ -94,20 +81,21 @@ fn failures_of_the_way_to_a_region_count_and_refusals_of_this_side_do_not() {
         RequestBody,
         InvalidRequest,
     ] {
-        assert!(!failed_in_region(READ, Outcome::Failed(kind)), "{kind}");
+        assert!(!failed_in_region(Outcome::Failed(kind)), "{kind}");
     }
-    assert!(failed_in_region(READ, Outcome::Abandoned));
-    assert!(!failed_in_region(READ, Outcome::InFlight));
+    assert!(failed_in_region(Outcome::Abandoned));
+    assert!(!failed_in_region(Outcome::InFlight));
 }
 
 #[test]
 fn a_region_that_failed_once_counts_as_tried_for_the_rest_of_the_operation() {
     let (east, west) = (region("eastus"), region("westus3"));
     let fine = Outcome::Answered(Status::new(429, 0));
-    let history = History::of(
-        READ,
-        &attempts(&[(east, UNAVAILABLE), (west, fine), (east, fine)]),
-    );
+    let history = History::of(&attempts(&[
+        (east, UNAVAILABLE),
+        (west, fine),
+        (east, fine),
+    ]));
     assert!(history.tried(east));
     assert!(!history.tried(west));
     assert!(!history.tried(region("northeurope")));
@@ -115,7 +103,7 @@ fn a_region_that_failed_once_counts_as_tried_for_the_rest_of_the_operation() {
     assert_eq!(history.usage(west), (1, 1));
     assert_eq!(history.usage(region("northeurope")), (0, 0));
     assert_eq!(history.last_region(), Some(east));
-    assert_eq!(History::of(READ, &[]).last_region(), None);
-    let global = History::of(READ, &attempts(&[(Region::GLOBAL, UNAVAILABLE)]));
+    assert_eq!(History::of(&[]).last_region(), None);
+    let global = History::of(&attempts(&[(Region::GLOBAL, UNAVAILABLE)]));
     assert!(global.tried(Region::GLOBAL));
 }

@@ -64,6 +64,12 @@ impl ScriptedAccount {
         }))
     }
 
+    /// The time since the account was made, as the wire log counts it.
+    #[must_use]
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.0.start.elapsed()
+    }
+
     /// Adds steps to a region's script; `global` scripts the global endpoint's data requests.
     pub fn script(&self, region: &str, steps: impl IntoIterator<Item = Step>) {
         let mut state = self.0.state.lock();
