@@ -3,6 +3,7 @@
 // Whatever is absent here fails the test.
 #![allow(clippy::unwrap_used)]
 
+mod amplification;
 mod auto_traits;
 mod cancellation;
 mod foreign;

@@ -24,7 +24,7 @@ fn permutations(kinds: &[Kind]) -> Vec<Vec<Kind>> {
 }
 
 /// Builds the layers, outermost first, over the endpoint layer and the attempt's limits.
-fn build(order: &[Kind], account: &Account, regions: &ScriptedAccount) -> Stack {
+pub(crate) fn build(order: &[Kind], account: &Account, regions: &ScriptedAccount) -> Stack {
     let attempt = Kind::AttemptTimeout.wrap(account, leaf(regions));
     let signed = Kind::Signing.wrap(account, attempt);
     let placed = Kind::Endpoint.wrap(account, signed);
