@@ -173,6 +173,7 @@ fn send(start: &mut Option<Start>, slot: Slot) -> State {
         route.note_shard(*id, slot.shard.number);
     }
     let handover = Handover::new(attempt);
+    let began = Instant::now();
     let (mut head, body) = request.into_parts();
     // The connection decides the version, and extensions are for the layers above.
     head.version = Version::HTTP_11;
@@ -182,6 +183,7 @@ fn send(start: &mut Option<Start>, slot: Slot) -> State {
         response: slot.shard.client.request(Request::from_parts(head, body)),
         handover,
         slot: Some(slot),
+        began,
     })
 }
 
@@ -213,6 +215,7 @@ struct Sending {
     response: legacy::ResponseFuture,
     handover: Arc<Handover>,
     slot: Option<Slot>,
+    began: Instant,
 }
 
 impl Sending {
@@ -221,6 +224,14 @@ impl Sending {
         answer: Result<Response<Incoming>, legacy::Error>,
     ) -> Result<Response<ResponseBody>, BoxError> {
         let slot = self.slot.take();
+        if let Some(slot) = &slot {
+            match &answer {
+                Ok(response) => slot.shard.health.answered(response.status()),
+                Err(_) if self.handover.is_taken() => slot.shard.health.failed(),
+                // No connection took it: that says nothing of those that stand.
+                Err(_) => {}
+            }
+        }
         answer
             .map(|response| response.map(|body| ResponseBody::new(body, slot)))
             .map_err(|error| failure::before_headers(error, self.handover.is_taken()).into())
@@ -229,6 +240,10 @@ impl Sending {
 
 impl Drop for Sending {
     fn drop(&mut self) {
-        self.handover.withdraw();
+        if !self.handover.withdraw()
+            && let Some(slot) = &self.slot
+        {
+            slot.shard.health.dropped(self.began.elapsed());
+        }
     }
 }

@@ -69,6 +69,7 @@ mod connect;
 mod failure;
 mod future;
 mod gate;
+mod health;
 mod outgoing;
 mod resolve;
 mod settings;

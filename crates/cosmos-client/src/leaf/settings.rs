@@ -13,6 +13,7 @@ use rustls::ClientConfig;
 
 use super::authorities::Authorities;
 use super::connect::Connector;
+use super::health::Retirement;
 use super::resolve::{Resolve, Resolver};
 use super::shard::{Limits, MakeClient};
 use super::{Leaf, Shared};
@@ -40,6 +41,8 @@ pub enum Protocol {
 /// | [`connect_limit`](Self::connect_limit) | 5 s | waiting for a slot, look-up, TCP, TLS together |
 /// | [`shards`](Self::shards) | 2, growing to 8 | shards of each authority |
 /// | [`streams`](Self::streams) | 20 | requests in flight on one shard |
+/// | [`retire_after`](Self::retire_after) | 3 | failures in a row after which a shard is replaced |
+/// | [`max_age`](Self::max_age) | 10 min | age at which a shard is replaced |
 /// | [`authorities`](Self::authorities) | 64 | authorities that have shards |
 /// | [`idle_limit`](Self::idle_limit) | 60 s | how long an unused connection is kept |
 /// | [`http2_pings`](Self::http2_pings) | every 1 s, answered within 2 s | HTTP/2 keep-alive, also while idle |
@@ -72,6 +75,10 @@ impl Default for LeafBuilder {
                 initial: 2,
                 max: 8,
                 streams: 20,
+                retirement: Retirement {
+                    failures: 3,
+                    age: Duration::from_secs(600),
+                },
             },
             authorities: 64,
             idle_limit: Duration::from_secs(60),
@@ -117,6 +124,21 @@ impl LeafBuilder {
     /// a connection of its own. Default 20, the limit of the service's gateway.
     pub fn streams(mut self, streams: usize) -> Self {
         self.limits.streams = streams;
+        self
+    }
+
+    /// After how many failures in a row (server errors, lost connections, requests given up after
+    /// a second or more) a shard is replaced by one with new connections; at least 1. Default 3.
+    /// At most one a second, so that an endpoint that fails is not flooded with connections.
+    pub fn retire_after(mut self, failures: u32) -> Self {
+        self.limits.retirement.failures = failures;
+        self
+    }
+
+    /// After how long a shard is replaced by one with new connections, so that names are looked up
+    /// again; more than zero. Requests under way go on to their end. Default 10 min.
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.limits.retirement.age = age;
         self
     }
 
@@ -200,6 +222,7 @@ impl LeafBuilder {
             initial,
             max,
             streams,
+            retirement,
         } = self.limits;
         let wrong = [
             (self.connect_limit.is_zero(), "connect_limit", "is zero"),
@@ -208,6 +231,8 @@ impl LeafBuilder {
             (max > 1024, "shards", "more than 1024"),
             (streams == 0, "streams", "is zero"),
             (streams > 10_000, "streams", "more than 10 000"),
+            (retirement.failures == 0, "retire_after", "is zero"),
+            (retirement.age.is_zero(), "max_age", "is zero"),
             (self.authorities == 0, "authorities", "is zero"),
             (
                 self.ping_interval.is_zero(),

@@ -2,6 +2,8 @@
 //!
 //! A semaphore holds as many permits as all shards together may ever have streams. Whoever holds
 //! one of them is sure of a slot: on a shard with room, or on a shard that may still be made.
+//! Shards that are suspected come last, and those that are sick or old are replaced (see
+//! [`health`](super::health)).
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hyper_util::client::legacy::Client;
 use parking_lot::Mutex;
 use tokio::sync::{AcquireError, Semaphore, TryAcquireError};
+use tokio::time::Instant;
 
 use super::connect::Connector;
+use super::health::{Health, RETIRE_INTERVAL, Retirement};
 use super::outgoing::Outgoing;
 
 /// How many shards an authority has, and how many streams each of them.
@@ -20,12 +24,14 @@ pub(super) struct Limits {
     pub(super) initial: usize,
     pub(super) max: usize,
     pub(super) streams: usize,
+    pub(super) retirement: Retirement,
 }
 
 /// One pool of connections.
 pub(super) struct Shard {
     pub(super) number: u16,
     pub(super) client: Client<Connector, Outgoing>,
+    pub(super) health: Health,
     in_flight: AtomicUsize,
 }
 
@@ -44,13 +50,14 @@ pub(super) struct Shards {
 struct Table {
     shards: Vec<Arc<Shard>>,
     next: u16,
+    retired: Option<Instant>,
 }
 
 impl Shards {
     pub(super) fn new(limits: Limits, make: MakeClient) -> Self {
         let mut table = Table::default();
         for _ in 0..limits.initial {
-            let shard = table.make(&make, None);
+            let shard = table.make(&make, None, Instant::now());
             table.shards.push(shard);
         }
         Self {
@@ -94,7 +101,9 @@ impl Shards {
     /// Turns a permit into a slot: the shard is chosen and counted under one lock.
     fn choose(self: &Arc<Self>, avoid: Option<u16>) -> Slot {
         let mut table = self.table.lock();
-        let shard = table.choose(self.limits, avoid, &self.make);
+        let now = Instant::now();
+        table.retire(self.limits.retirement, now);
+        let shard = table.choose(self.limits, avoid, &self.make, now);
         shard.in_flight.fetch_add(1, Ordering::AcqRel);
         Slot {
             shards: Arc::clone(self),
@@ -113,23 +122,59 @@ impl fmt::Debug for Shards {
 }
 
 impl Table {
-    /// The least busy shard with room, else a new one.
+    /// Takes out a shard that has got old, or has failed too often. One at a time, so that not all
+    /// connections are made anew at once.
+    fn retire(&mut self, retirement: Retirement, now: Instant) {
+        let old = self
+            .shards
+            .iter()
+            .position(|shard| shard.health.is_old(retirement, now));
+        if let Some(index) = old {
+            self.shards.remove(index);
+            return;
+        }
+        let rested = self
+            .retired
+            .is_none_or(|last| now.saturating_duration_since(last) >= RETIRE_INTERVAL);
+        let bad = self
+            .shards
+            .iter()
+            .position(|shard| shard.health.is_bad(retirement));
+        if let Some(index) = bad
+            && rested
+        {
+            self.shards.remove(index);
+            self.retired = Some(now);
+        }
+    }
+
+    /// The least busy shard with room that is not suspected, else a new one, else a suspect.
     ///
     /// Called with a permit that is not counted yet, so not every stream of every shard is in
     /// flight: if none of the others has room and no shard may be added, the one to avoid has.
     /// It is then taken out of the table, and a new shard takes its place; its streams go on.
-    fn choose(&mut self, limits: Limits, avoid: Option<u16>, make: &MakeClient) -> Arc<Shard> {
+    fn choose(
+        &mut self,
+        limits: Limits,
+        avoid: Option<u16>,
+        make: &MakeClient,
+        now: Instant,
+    ) -> Arc<Shard> {
         let least_busy = self
             .shards
             .iter()
             .filter(|shard| Some(shard.number) != avoid)
             .map(|shard| (shard.in_flight.load(Ordering::Acquire), shard))
             .filter(|(in_flight, _)| *in_flight < limits.streams)
-            .min_by_key(|(in_flight, _)| *in_flight);
-        if let Some((_, shard)) = least_busy {
+            .min_by_key(|(in_flight, shard)| (shard.health.is_suspected(), *in_flight));
+        let may_add = self.shards.len() < limits.max;
+        if let Some((_, shard)) = least_busy
+            && !(shard.health.is_suspected() && may_add)
+            && self.shards.len() >= limits.initial
+        {
             return Arc::clone(shard);
         }
-        let new = self.make(make, avoid);
+        let new = self.make(make, avoid, now);
         if self.shards.len() >= limits.max {
             self.shards.retain(|shard| Some(shard.number) != avoid);
         }
@@ -138,7 +183,7 @@ impl Table {
     }
 
     /// A shard with a number that is free, and not the one to avoid.
-    fn make(&mut self, make: &MakeClient, avoid: Option<u16>) -> Arc<Shard> {
+    fn make(&mut self, make: &MakeClient, avoid: Option<u16>, now: Instant) -> Arc<Shard> {
         let taken = |number| {
             Some(number) == avoid || self.shards.iter().any(|shard| shard.number == number)
         };
@@ -150,6 +195,7 @@ impl Table {
         Arc::new(Shard {
             number,
             client: make(),
+            health: Health::new(now),
             in_flight: AtomicUsize::new(0),
         })
     }
@@ -201,6 +247,10 @@ mod tests {
             initial,
             max,
             streams,
+            retirement: Retirement {
+                failures: 3,
+                age: Duration::from_secs(600),
+            },
         };
         let make = move || Client::builder(TokioExecutor::new()).build(connector.clone());
         Arc::new(Shards::new(limits, Arc::new(make)))
@@ -253,5 +303,78 @@ mod tests {
             }
         });
         assert!(shards.usage().iter().all(|(_, in_flight)| *in_flight == 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_suspected_shard_takes_nothing_while_others_can() {
+        let shards = shards(2, 3, 2);
+        let sick = shards.try_reserve(None).unwrap();
+        sick.shard.health.failed();
+        let others: Vec<_> = (0..4).map(|_| shards.try_reserve(None).unwrap()).collect();
+        assert!(
+            others
+                .iter()
+                .all(|slot| slot.shard.number != sick.shard.number)
+        );
+        // Only the suspect has room now.
+        assert_eq!(
+            shards.try_reserve(None).unwrap().shard.number,
+            sick.shard.number
+        );
+        sick.shard.health.answered(http::StatusCode::OK);
+        assert_eq!(shards.usage().len(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_shard_that_keeps_failing_is_replaced_and_its_streams_go_on() {
+        let shards = shards(1, 1, 4);
+        let on_0 = shards.try_reserve(None).unwrap();
+        for _ in 0..3 {
+            on_0.shard.health.failed();
+        }
+        assert_eq!(shards.try_reserve(None).unwrap().shard.number, 1);
+        assert_eq!(shards.usage(), [(1, 0)]);
+        drop(on_0);
+        assert!((0..4).all(|_| shards.try_reserve(None).is_ok()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn when_all_fail_one_is_replaced_a_second() {
+        let shards = shards(4, 4, 4);
+        let fail_all = || {
+            let slots: Vec<_> = (0..16)
+                .filter_map(|_| shards.try_reserve(None).ok())
+                .collect();
+            for slot in &slots {
+                (0..3).for_each(|_| slot.shard.health.failed());
+            }
+        };
+        fail_all();
+        for _ in 0..10 {
+            fail_all();
+        }
+        let number = |shards: &Arc<Shards>| {
+            shards
+                .usage()
+                .iter()
+                .map(|(number, _)| *number)
+                .max()
+                .unwrap()
+        };
+        assert_eq!(number(&shards), 4, "four at first, and one new");
+        tokio::time::advance(RETIRE_INTERVAL).await;
+        drop(shards.try_reserve(None));
+        assert_eq!(number(&shards), 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_old_shard_is_replaced() {
+        let shards = shards(2, 2, 4);
+        tokio::time::advance(Duration::from_secs(600)).await;
+        for _ in 0..2 {
+            drop(shards.try_reserve(None));
+        }
+        let numbers: Vec<_> = shards.usage().iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [2, 3]);
     }
 }

@@ -6,6 +6,7 @@ mod frames;
 mod peer;
 
 mod failures;
+mod health;
 mod http1;
 mod http2;
 mod journal;

@@ -69,7 +69,15 @@ impl Peer {
         F: Fn(usize, TcpStream, Arc<Counts>) -> S + Send + 'static,
         S: Future<Output = ()> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::raw_on(TcpListener::bind("127.0.0.1:0").await.unwrap(), serve)
+    }
+
+    /// Like `raw`, on a listener of the test's.
+    pub(crate) fn raw_on<F, S>(listener: TcpListener, serve: F) -> Self
+    where
+        F: Fn(usize, TcpStream, Arc<Counts>) -> S + Send + 'static,
+        S: Future<Output = ()> + Send + 'static,
+    {
         let address = listener.local_addr().unwrap();
         let counts = Arc::new(Counts::default());
         let counting = Arc::clone(&counts);
@@ -102,7 +110,20 @@ impl Peer {
         F: Fn(usize, Request<Incoming>) -> S + Clone + Send + Sync + 'static,
         S: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
-        Self::raw(move |number, socket, counts| {
+        Self::hyper_on(
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+            http2,
+            answer,
+        )
+    }
+
+    /// Like `hyper`, on a listener of the test's.
+    pub(crate) fn hyper_on<F, S>(listener: TcpListener, http2: bool, answer: F) -> Self
+    where
+        F: Fn(usize, Request<Incoming>) -> S + Clone + Send + Sync + 'static,
+        S: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    {
+        Self::raw_on(listener, move |number, socket, counts| {
             let answer = answer.clone();
             async move {
                 let service = service_fn(move |request| {
@@ -122,7 +143,6 @@ impl Peer {
                 };
             }
         })
-        .await
     }
 
     pub(crate) fn url(&self) -> String {
