@@ -113,6 +113,16 @@ impl Loopback {
         self.seen.connections.load(Ordering::Relaxed)
     }
 
+    /// How many reads of the account document have arrived.
+    pub(crate) fn account_reads(&self) -> usize {
+        self.seen
+            .paths
+            .lock()
+            .iter()
+            .filter(|path| *path == "/")
+            .count()
+    }
+
     /// How many requests for anything but the account document have arrived.
     pub(crate) fn requests(&self) -> usize {
         self.seen

@@ -86,6 +86,10 @@ async fn a_region_that_refuses_is_tried_by_one_request_at_a_time() {
             seen.extend(world.send_all(&client, mixed(40)).await);
         }
         all_succeeded("on trial", &seen);
+        // Each failure asks for the account document; the interval bounds what comes of it.
+        let reads = world.account.global_counts().account_reads;
+        let intervals = began.elapsed().as_millis() / INTERVAL.as_millis();
+        assert!(u128::from(reads) <= intervals + 2, "{reads} account reads");
         let contacts = contacts(&seen);
         one_trial_at_a_time(&contacts);
         assert!(
