@@ -265,7 +265,17 @@ impl World {
 pub(crate) const TEXT: &str = "nobody-may-log-this-document";
 
 pub(crate) fn leaf(protocol: Protocol) -> LeafBuilder {
-    Leaf::builder().protocol(protocol).connect_limit(s(2))
+    // Nothing here speaks TLS, and reading the platform's roots takes longer than a short test.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let nobody = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("protocol versions")
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    Leaf::builder()
+        .protocol(protocol)
+        .connect_limit(s(2))
+        .tls_config(nobody)
 }
 
 pub(crate) fn limits() -> AttemptTimeoutLayer {
