@@ -1,7 +1,8 @@
 //! With discovery off, the given host is the only one.
 
+use cosmos_core::OperationOptions;
 use cosmos_testbed::embedded::WriteMode;
-use cosmos_tests::ms;
+use cosmos_tests::{ms, with};
 use futures::future::join_all;
 
 use crate::harness::{A, B, C, World, all_succeeded, for_each_fault, mixed};
@@ -14,7 +15,6 @@ async fn without_discovery_only_the_given_host_is_contacted_under_every_fault() 
         let client = world
             .builder_at(&given, protocol)
             .account(|account| account.discovery(false))
-            .timeout(ms(800))
             .build()
             .unwrap();
         // Past the world's books, in which the one host of this client is the global endpoint.
@@ -22,7 +22,8 @@ async fn without_discovery_only_the_given_host_is_contacted_under_every_fault() 
         let send = |request| cosmos_tests::send(&stack, request);
         all_succeeded("healthy", &join_all(mixed(8).map(send)).await);
         world.fault(A, kind).await;
-        join_all(mixed(12).map(send)).await;
+        let limited = |request| with(request, OperationOptions::new().timeout(ms(800)));
+        join_all(mixed(12).map(limited).map(send)).await;
         client.account().refresh().await;
         for region in [B, C] {
             world.check_untouched(region);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use cosmos_tests::ms;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -13,8 +14,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
 
 /// A server on a loopback port. Dropping it ends it.
 pub(crate) struct Loopback {
@@ -81,12 +83,44 @@ impl Loopback {
         }
     }
 
+    /// Drops whatever asks for a connection: nobody accepts, and the queue is full.
+    pub(crate) async fn black_hole() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(1).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut queued = Vec::new();
+        while let Ok(stream) = timeout(ms(50), TcpStream::connect(address)).await {
+            queued.push(stream.unwrap());
+        }
+        let task = tokio::spawn(async move {
+            std::future::pending::<()>().await;
+            drop((listener, queued));
+        });
+        let seen = Arc::default();
+        Self {
+            address,
+            seen,
+            task,
+        }
+    }
+
     pub(crate) fn endpoint(&self) -> String {
         format!("http://{}/", self.address)
     }
 
     pub(crate) fn connections(&self) -> u64 {
         self.seen.connections.load(Ordering::Relaxed)
+    }
+
+    /// How many reads of the account document have arrived.
+    pub(crate) fn account_reads(&self) -> usize {
+        self.seen
+            .paths
+            .lock()
+            .iter()
+            .filter(|path| *path == "/")
+            .count()
     }
 
     /// How many requests for anything but the account document have arrived.

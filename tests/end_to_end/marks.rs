@@ -3,17 +3,18 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use cosmos_client::{CosmosClient, Protocol};
-use cosmos_core::Attempt;
+use cosmos_client::{CosmosClient, CosmosClientBuilder, Protocol};
 use cosmos_core::signing::MasterKey;
+use cosmos_core::{Attempt, FailureKind, Outcome};
 use cosmos_testbed::embedded::{FaultKind, WriteMode};
 use cosmos_tests::{KEY, Seen, ms, s};
-use http::Response;
+use futures::future::join_all;
+use http::{Response, StatusCode};
 use tower_cosmos::KeyCredential;
 
 use crate::harness::{
-    A, B, BOTH, INTERVAL, MARK, World, all_succeeded, at, attempts, leaf, limits, mixed, read,
-    regions,
+    A, B, BOTH, INTERVAL, MARK, World, all_succeeded, at, attempts, eventually, leaf, limits,
+    mixed, no_slot_is_left, read, regions,
 };
 use crate::loopback::{Loopback, document};
 
@@ -85,6 +86,10 @@ async fn a_region_that_refuses_is_tried_by_one_request_at_a_time() {
             seen.extend(world.send_all(&client, mixed(40)).await);
         }
         all_succeeded("on trial", &seen);
+        // Each failure asks for the account document; the interval bounds what comes of it.
+        let reads = world.account.global_counts().account_reads;
+        let intervals = began.elapsed().as_millis() / INTERVAL.as_millis();
+        assert!(u128::from(reads) <= intervals + 2, "{reads} account reads");
         let contacts = contacts(&seen);
         one_trial_at_a_time(&contacts);
         assert!(
@@ -100,7 +105,7 @@ async fn a_region_that_refuses_is_tried_by_one_request_at_a_time() {
 async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_trials_alone() {
     for protocol in BOTH {
         let closing = Loopback::closing().await;
-        let (client, _servers) = client_between(&closing, protocol).await;
+        let (client, _servers) = client_between(&closing, protocol, |client| client).await;
         let first = send(&client).await;
         all_succeeded("first", std::slice::from_ref(&first));
         let before = closing.connections();
@@ -108,7 +113,7 @@ async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_trials_alone()
         let began = tokio::time::Instant::now();
         let mut seen = Vec::new();
         while began.elapsed() < 3 * MARK {
-            seen.extend(futures::future::join_all((0..20).map(|_| send(&client))).await);
+            seen.extend(join_all((0..20).map(|_| send(&client))).await);
         }
         all_succeeded("on trial", &seen);
         let contacts = contacts(&seen);
@@ -124,24 +129,65 @@ async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_trials_alone()
     }
 }
 
+#[tokio::test]
+async fn a_region_that_drops_connects_costs_one_connect_limit_and_is_then_avoided() {
+    for protocol in BOTH {
+        let black_hole = Loopback::black_hole().await;
+        let (client, _servers) = client_between(&black_hole, protocol, |client| {
+            client
+                .leaf(leaf(protocol).connect_limit(ms(300)))
+                .account(|account| account.mark_duration(s(60)))
+        })
+        .await;
+        let first = send(&client).await;
+        all_succeeded("first", std::slice::from_ref(&first));
+        assert_eq!(regions(&first), [A, B]);
+        let failed = attempts(&first)[0].outcome;
+        assert_eq!(failed, Outcome::Failed(FailureKind::ConnectTimeout));
+        assert_eq!(regions(&send(&client).await), [B]);
+    }
+}
+
+/// Failed answers that are long neither pile up on their connections nor cost new ones.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_answers_with_long_bodies_keep_their_connections_usable() {
+    for protocol in BOTH {
+        let failing = Loopback::answering(|_| {
+            let mut response = Response::new(Bytes::from(vec![b'x'; 1024 * 1024]));
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            response
+        })
+        .await;
+        let (client, _servers) = client_between(&failing, protocol, |client| {
+            client.account(|account| account.mark_duration(ms(1)))
+        })
+        .await;
+        eventually("sixty failures", || async {
+            let seen = join_all((0..5).map(|_| send(&client))).await;
+            all_succeeded("503", &seen);
+            failing.requests() >= 60
+        })
+        .await;
+        assert!(failing.connections() <= 10, "{}", failing.connections());
+        no_slot_is_left(&client).await;
+    }
+}
+
 /// A client of an account whose first region is `first`, and whose second one works.
-async fn client_between(first: &Loopback, protocol: Protocol) -> (CosmosClient, Vec<Loopback>) {
+async fn client_between(
+    first: &Loopback,
+    protocol: Protocol,
+    settings: impl FnOnce(CosmosClientBuilder) -> CosmosClientBuilder,
+) -> (CosmosClient, Vec<Loopback>) {
     let second = Loopback::answering(|_| Response::new(Bytes::from_static(b"{}"))).await;
     let text = document(&[(A, &first.endpoint()), (B, &second.endpoint())]);
     let global = Loopback::answering(move |_| Response::new(text.clone())).await;
     let key = KeyCredential::new(MasterKey::from_base64(KEY).unwrap());
     let client = CosmosClient::builder(&global.endpoint(), key)
-        .account(|account| {
-            account
-                .mark_duration(MARK)
-                .refresh_interval(INTERVAL)
-                .read_timeout(ms(700))
-        })
+        .account(|account| account.mark_duration(MARK).refresh_interval(INTERVAL))
         .leaf(leaf(protocol))
-        .layers(|layers| layers.attempt(limits()))
-        .build()
-        .unwrap();
-    (client, vec![global, second])
+        .layers(|layers| layers.attempt(limits()));
+    (settings(client).build().unwrap(), vec![global, second])
 }
 
 async fn send(client: &CosmosClient) -> Seen {

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::harness::{A, B, BOTH, C, World, execute, key, read_container, regions};
 
-fn kinds() -> Vec<(&'static str, RequestBuilder, u16)> {
+/// Every kind of operation that the embedded account knows, and how it is answered, in this order.
+pub(crate) fn kinds() -> Vec<(&'static str, RequestBuilder, u16)> {
     let (d, c, key) = ("shop", "orders", &key());
     let item = |text: &str| json!({ "id": "n", "pk": "p", "text": text });
     let patch = json!({ "operations": [{ "op": "set", "path": "/text", "value": "patched" }] });

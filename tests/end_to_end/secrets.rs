@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use cosmos_client::CosmosClient;
-use cosmos_core::JournalSlot;
+use cosmos_core::{JournalSlot, OperationOptions};
 use cosmos_testbed::embedded::{FaultKind, FaultRule, FaultScope, WriteMode};
-use cosmos_tests::{Seen, ms};
+use cosmos_tests::{Seen, ms, with};
 use parking_lot::Mutex;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::DefaultGuard;
@@ -14,7 +14,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
-use crate::harness::{A, B, BOTH, C, TEXT, World, faults, mixed, read_container};
+use crate::harness::{A, B, BOTH, C, TEXT, World, eventually, faults, mixed, read_container};
 
 /// What this thread logs, until it is dropped.
 pub(crate) struct Captured {
@@ -112,17 +112,25 @@ async fn nothing_that_is_logged_or_printed_holds_a_secret_or_a_document() {
         for kind in faults() {
             let world = World::start(WriteMode::Multi).await;
             let key = world.account.key().to_owned();
-            let builder = world.builder(protocol).timeout(ms(200));
+            let builder = world
+                .builder(protocol)
+                .account(|account| account.read_timeout(ms(400)));
             holds_no_secret("the builder", &format!("{builder:?}"), &key);
             let credential = world.credential();
             holds_no_secret("the credential", &format!("{credential:?}"), &key);
             let client = builder.build().unwrap();
+            eventually("it is answered", || async {
+                let seen = world.send_all(&client, mixed(2)).await;
+                seen.iter().all(|seen| seen.result.is_ok())
+            })
+            .await;
             let mut seen = world.send_all(&client, mixed(2)).await;
             for region in [A, B, C] {
                 world.fault(region, kind.clone()).await;
             }
-            seen.extend(world.send_all(&client, mixed(4)).await);
-            seen.push(world.send(&client, read_container()).await);
+            let failing = mixed(4).chain([read_container()]);
+            let limited = failing.map(|it| with(it, OperationOptions::new().timeout(ms(200))));
+            seen.extend(world.send_all(&client, limited).await);
             world
                 .set(FaultRule::new(
                     FaultScope::Global,

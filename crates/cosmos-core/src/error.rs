@@ -29,7 +29,8 @@ pub enum FailureKind {
     Refused,
     /// No connection stood within the connect limit.
     ConnectTimeout,
-    /// Connecting failed in another way (unreachable, reset while connecting ...).
+    /// Connecting failed in another way (unreachable, reset while connecting, ended before the first
+    /// request ...).
     Connect,
     /// The TLS handshake failed.
     Tls,
