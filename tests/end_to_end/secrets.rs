@@ -8,8 +8,9 @@ use cosmos_core::{JournalSlot, OperationOptions};
 use cosmos_testbed::embedded::{FaultKind, FaultRule, FaultScope, WriteMode};
 use cosmos_tests::{Seen, ms, with};
 use parking_lot::Mutex;
+use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
-use tracing::subscriber::DefaultGuard;
+use tracing::subscriber::{DefaultGuard, NoSubscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
@@ -19,7 +20,9 @@ use crate::harness::{A, B, BOTH, C, TEXT, World, eventually, faults, mixed, read
 /// What this thread logs, until it is dropped.
 pub(crate) struct Captured {
     written: Written,
+    // Dropped before the second one.
     _guard: DefaultGuard,
+    _second: Dispatch,
 }
 
 #[derive(Clone, Default)]
@@ -38,9 +41,15 @@ impl Captured {
             .with_writer(written.clone())
             .with_filter(targets);
         let subscriber = tracing_subscriber::registry().with(lines);
+        // While there is one subscriber alone, tracing asks that of the thread which comes to an
+        // event first; a thread without any would turn the event off for all.
+        let second = Dispatch::new(NoSubscriber::default());
+        let guard = tracing::subscriber::set_default(subscriber);
+        tracing::callsite::rebuild_interest_cache();
         Self {
             written,
-            _guard: tracing::subscriber::set_default(subscriber),
+            _guard: guard,
+            _second: second,
         }
     }
 
