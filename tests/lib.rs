@@ -15,10 +15,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use tower::util::BoxCloneSyncService;
 use tower::{Layer, Service, ServiceExt};
-use tower_cosmos::{
-    Account, AccountBuilder, Clock, KeyCredential, RecommendedLayer, RegionFailoverLayer,
-    RetryWithLayer, ThrottleRetryLayer,
-};
+use tower_cosmos::{Account, AccountBuilder, Clock, KeyCredential, RecommendedLayer};
 
 /// A request as the stacks take it.
 pub type Req = Request<Full<Bytes>>;
@@ -112,9 +109,9 @@ pub fn account(
 /// The recommended layers without jitter.
 pub fn recommended(account: &Account) -> RecommendedLayer {
     RecommendedLayer::new(account.clone(), credential())
-        .failover(RegionFailoverLayer::new(account.clone()).jitter(Jitter::None))
-        .retry_with(RetryWithLayer::new().jitter(Jitter::None))
-        .throttle(ThrottleRetryLayer::new().jitter(Jitter::None))
+        .failover(|layer| layer.jitter(Jitter::None))
+        .retry_with(|layer| layer.jitter(Jitter::None))
+        .throttle(|layer| layer.jitter(Jitter::None))
 }
 
 /// Erases a stack's type.

@@ -161,8 +161,11 @@ async fn a_request_body_above_the_limit_is_a_typed_error_and_nothing_is_sent() {
 async fn a_response_body_above_the_limit_is_a_typed_error() {
     let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
     let account = account(&regions, |account| account);
-    let buffer = tower_cosmos::BufferLayer::new().limit(10);
-    let stack = boxed(recommended(&account).buffer(buffer).layer(regions.clone()));
+    let stack = boxed(
+        recommended(&account)
+            .buffer(|layer| layer.limit(10))
+            .layer(regions.clone()),
+    );
     let step = cosmos_testbed::scripted::Step::status(200, 0).body("0123456789ab");
     regions.script("A", [step]);
     assert_eq!(

@@ -106,7 +106,7 @@ impl World {
                     .read_timeout(ACCOUNT_READ)
             })
             .leaf(leaf(protocol))
-            .layers(|layers| layers.attempt(limits()))
+            .layers(|layers| layers.attempt(limits))
     }
 
     pub(crate) fn credential(&self) -> KeyCredential {
@@ -278,11 +278,8 @@ pub(crate) fn leaf(protocol: Protocol) -> LeafBuilder {
         .tls_config(nobody)
 }
 
-pub(crate) fn limits() -> AttemptTimeoutLayer {
-    AttemptTimeoutLayer::new()
-        .data(ATTEMPT)
-        .metadata(ATTEMPT)
-        .idle(ATTEMPT)
+pub(crate) fn limits(layer: AttemptTimeoutLayer) -> AttemptTimeoutLayer {
+    layer.data(ATTEMPT).metadata(ATTEMPT).idle(ATTEMPT)
 }
 
 pub(crate) fn key() -> PartitionKey {

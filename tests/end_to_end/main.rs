@@ -18,4 +18,5 @@ mod loopback;
 mod marks;
 mod operations;
 mod secrets;
+mod session;
 mod start_up;

@@ -186,7 +186,7 @@ async fn client_between(
     let client = CosmosClient::builder(&global.endpoint(), key)
         .account(|account| account.mark_duration(MARK).refresh_interval(INTERVAL))
         .leaf(leaf(protocol))
-        .layers(|layers| layers.attempt(limits()));
+        .layers(|layers| layers.attempt(limits));
     (settings(client).build().unwrap(), vec![global, second])
 }
 

@@ -205,7 +205,7 @@ fn client_of(loopback: &Loopback, protocol: Protocol) -> CosmosClient {
     CosmosClient::builder(&loopback.endpoint(), key)
         .account(|account| account.refresh_interval(ms(20)).read_timeout(ACCOUNT_READ))
         .leaf(leaf(protocol))
-        .layers(|layers| layers.attempt(limits()))
+        .layers(|layers| layers.attempt(limits))
         .build()
         .unwrap()
 }

@@ -4,7 +4,6 @@ use cosmos_core::{Budget, OperationOptions, Status};
 use cosmos_testbed::scripted::{Document, Step, Wire};
 use cosmos_tests::{Lab, always, boxed, create, read, recommended, s, send, with};
 use tower::Layer;
-use tower_cosmos::SessionRetryLayer;
 
 const BEHIND: (u16, u32) = (404, 1002);
 
@@ -118,8 +117,7 @@ async fn the_hub_only_header_is_on_retries_and_leads_to_the_true_hub() {
     let lab = Lab::with(Document::single_write(["A", "B", "C"]), |a| {
         a.preferred_regions(["B", "C", "A"])
     });
-    let layers = recommended(&lab.account)
-        .session_retry(SessionRetryLayer::new(lab.account.clone()).hub_only(true));
+    let layers = recommended(&lab.account).session_retry(|layer| layer.hub_only(true));
     let stack = boxed(layers.layer(lab.regions.clone()));
     lab.regions.script("B", behind());
     lab.regions.script("A", [Step::status(403, 3)]);

@@ -6,13 +6,11 @@ use cosmos_testbed::scripted::{Document, Step};
 use cosmos_tests::{Lab, Stack, boxed, create, read, read_metadata, recommended, send, with};
 use http::HeaderName;
 use tower::Layer;
-use tower_cosmos::SessionTokenLayer;
 
 const TOKEN: HeaderName = HeaderName::from_static("x-ms-session-token");
 
 fn stack(lab: &Lab) -> Stack {
-    let layers =
-        recommended(&lab.account).session_token(SessionTokenLayer::new(lab.account.clone()));
+    let layers = recommended(&lab.account).session_token(|layer| layer.enabled(true));
     boxed(layers.layer(lab.regions.clone()))
 }
 

@@ -28,7 +28,7 @@ pub type InRegion<S> = RetryWith<ThrottleRetry<ShardReconnect<Attempt<S>>>>;
 /// One attempt.
 pub type Attempt<S> = Endpoint<Signing<Buffer<AttemptTimeout<S>>>>;
 
-/// All layers in the recommended order. Each can be replaced by one with other settings.
+/// All layers in the recommended order. Each one's settings can be changed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,8 +36,11 @@ pub type Attempt<S> = Endpoint<Signing<Buffer<AttemptTimeout<S>>>>;
 /// use tower_cosmos::{Account, Credential, RecommendedLayer};
 ///
 /// # fn compose<S>(account: Account, credential: impl Credential, client: S) {
+/// let layers = RecommendedLayer::new(account, credential)
+///     .timeout(Duration::from_secs(10))
+///     .failover(|layer| layer.immediate_first_retry(true));
 /// let service = ServiceBuilder::new()
-///     .layer(RecommendedLayer::new(account, credential).timeout(Duration::from_secs(10)))
+///     .layer(layers)
 ///     .service(client);
 /// # }
 /// ```
@@ -82,52 +85,70 @@ impl RecommendedLayer {
         self
     }
 
-    /// Replaces the layer that learns session tokens. Default: one that does nothing, so that
-    /// tokens are the caller's.
-    pub fn session_token(mut self, layer: SessionTokenLayer) -> Self {
-        self.session_token = layer;
+    /// Changes the layer that learns session tokens. By default it does nothing, so that tokens are
+    /// the caller's; `|layer| layer.enabled(true)` switches it on.
+    pub fn session_token(
+        mut self,
+        change: impl FnOnce(SessionTokenLayer) -> SessionTokenLayer,
+    ) -> Self {
+        self.session_token = change(self.session_token);
         self
     }
 
-    /// Replaces the layer for 404/1002.
-    pub fn session_retry(mut self, layer: SessionRetryLayer) -> Self {
-        self.session_retry = layer;
+    /// Changes the layer for 404/1002.
+    pub fn session_retry(
+        mut self,
+        change: impl FnOnce(SessionRetryLayer) -> SessionRetryLayer,
+    ) -> Self {
+        self.session_retry = change(self.session_retry);
         self
     }
 
-    /// Replaces the layer for 449.
-    pub fn retry_with(mut self, layer: RetryWithLayer) -> Self {
-        self.retry_with = layer;
+    /// Changes the layer for 449.
+    pub fn retry_with(mut self, change: impl FnOnce(RetryWithLayer) -> RetryWithLayer) -> Self {
+        self.retry_with = change(self.retry_with);
         self
     }
 
-    /// Replaces the failover layer.
-    pub fn failover(mut self, layer: RegionFailoverLayer) -> Self {
-        self.failover = layer;
+    /// Changes the failover layer.
+    pub fn failover(
+        mut self,
+        change: impl FnOnce(RegionFailoverLayer) -> RegionFailoverLayer,
+    ) -> Self {
+        self.failover = change(self.failover);
         self
     }
 
-    /// Replaces the layer for 429.
-    pub fn throttle(mut self, layer: ThrottleRetryLayer) -> Self {
-        self.throttle = layer;
+    /// Changes the layer for 429.
+    pub fn throttle(
+        mut self,
+        change: impl FnOnce(ThrottleRetryLayer) -> ThrottleRetryLayer,
+    ) -> Self {
+        self.throttle = change(self.throttle);
         self
     }
 
-    /// Replaces the reconnecting layer.
-    pub fn reconnect(mut self, layer: ShardReconnectLayer) -> Self {
-        self.reconnect = layer;
+    /// Changes the reconnecting layer.
+    pub fn reconnect(
+        mut self,
+        change: impl FnOnce(ShardReconnectLayer) -> ShardReconnectLayer,
+    ) -> Self {
+        self.reconnect = change(self.reconnect);
         self
     }
 
-    /// Replaces the layer that reads response bodies.
-    pub fn buffer(mut self, layer: BufferLayer) -> Self {
-        self.buffer = layer;
+    /// Changes the layer that reads response bodies.
+    pub fn buffer(mut self, change: impl FnOnce(BufferLayer) -> BufferLayer) -> Self {
+        self.buffer = change(self.buffer);
         self
     }
 
-    /// Replaces the limits of one attempt.
-    pub fn attempt(mut self, layer: AttemptTimeoutLayer) -> Self {
-        self.attempt = layer;
+    /// Changes the limits of one attempt.
+    pub fn attempt(
+        mut self,
+        change: impl FnOnce(AttemptTimeoutLayer) -> AttemptTimeoutLayer,
+    ) -> Self {
+        self.attempt = change(self.attempt);
         self
     }
 }

@@ -7,7 +7,6 @@ use cosmos_core::policy::SettingError;
 use cosmos_core::{ConnectionString, ConnectionStringError};
 use tower_cosmos::{
     Account, AccountBuilder, AccountError, Credential, KeyCredential, RecommendedLayer,
-    SessionTokenLayer,
 };
 use tower_layer::Layer;
 
@@ -126,7 +125,7 @@ impl CosmosClientBuilder {
         let leaf = self.leaf.build()?;
         let account = self.account.build(leaf.clone())?;
         let layers = RecommendedLayer::new(account.clone(), self.credential)
-            .session_token(SessionTokenLayer::new(account.clone()));
+            .session_token(|layer| layer.enabled(true));
         let layers = match self.timeout {
             Some(timeout) => layers.timeout(timeout),
             None => layers,

@@ -59,6 +59,7 @@ pub struct EmbeddedAccountBuilder {
     containers: Vec<Container>,
     per_partition_failover: bool,
     replication_delay: Duration,
+    throughput: Option<u64>,
     seed: u64,
 }
 
@@ -79,6 +80,7 @@ impl Default for EmbeddedAccountBuilder {
             write_mode: WriteMode::default(),
             containers: Vec::new(),
             per_partition_failover: false,
+            throughput: None,
             replication_delay: Duration::ZERO,
             seed: 1,
         }
@@ -129,6 +131,13 @@ impl EmbeddedAccountBuilder {
         self
     }
 
+    /// Limits every container to this many request units a second, from 400 on: what is above is
+    /// answered with 429/3200 and a hint. Default: no limit.
+    pub fn throughput(mut self, request_units: u64) -> Self {
+        self.throughput = Some(request_units);
+        self
+    }
+
     /// Decides which requests a fault with a probability meets.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -160,6 +169,7 @@ impl EmbeddedAccountBuilder {
             .with_account_id(self.account_id.clone())
             .with_write_mode(self.write_mode.into())
             .with_replication_config(replication)
+            .with_throttling_enabled(self.throughput.is_some())
             .with_per_partition_failover(self.per_partition_failover);
         let engine = Engine::new(config).map_err(StartError::Account)?;
         // Each database once: creating it again would replace it.
@@ -168,7 +178,7 @@ impl EmbeddedAccountBuilder {
             engine.store().create_database(database);
         }
         for container in &self.containers {
-            container.create(&engine)?;
+            container.create(&engine, self.throughput)?;
         }
         let (global, listener) = State::listen(Endpoint::Global)?;
         listening.push((global, listener));
@@ -193,7 +203,7 @@ impl EmbeddedAccountBuilder {
 }
 
 impl Container {
-    fn create(&self, engine: &Engine) -> Result<(), StartError> {
+    fn create(&self, engine: &Engine, throughput: Option<u64>) -> Result<(), StartError> {
         let wrong = |what: &dyn std::fmt::Display| {
             let name = format!("{}/{}", self.database, self.name);
             StartError::Account(format!("{name}: {what}"))
@@ -202,10 +212,12 @@ impl Container {
             "paths": [self.partition_key_path], "kind": "Hash", "version": 2
         });
         let definition = serde_json::from_value(definition).map_err(|error| wrong(&error))?;
-        let config = ContainerConfig::new()
-            .with_partition_count(self.physical_partitions)
-            .build()
-            .map_err(|error| wrong(&error))?;
+        let config = ContainerConfig::new().with_partition_count(self.physical_partitions);
+        let config = match throughput {
+            Some(request_units) => config.with_throughput(request_units),
+            None => config,
+        };
+        let config = config.build().map_err(|error| wrong(&error))?;
         engine
             .store()
             .create_container_with_config(&self.database, &self.name, definition, config);
