@@ -92,12 +92,9 @@ impl End {
         }
     }
 
-    pub(crate) fn is_failure_of_the_region(self, kind: Kind) -> bool {
-        match self {
-            Self::Busy | Self::Throttled | Self::NoCredential => false,
-            Self::WriteForbidden => !kind.reads(),
-            _ => true,
-        }
+    /// 403/3 is one for reads, too: a read that asks for the hub is told so that this is not it.
+    pub(crate) fn is_failure_of_the_region(self) -> bool {
+        !matches!(self, Self::Busy | Self::Throttled | Self::NoCredential)
     }
 }
 

@@ -74,7 +74,7 @@ impl Case {
         !self
             .made
             .iter()
-            .any(|(r, end)| *r == region && end.is_failure_of_the_region(self.kind))
+            .any(|(r, end)| *r == region && end.is_failure_of_the_region())
     }
 
     /// How often it was attempted, and how long ago: the smallest goes first.
