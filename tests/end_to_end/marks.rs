@@ -162,13 +162,22 @@ async fn failed_answers_with_long_bodies_keep_their_connections_usable() {
             client.account(|account| account.mark_duration(ms(1)))
         })
         .await;
+        let began = tokio::time::Instant::now();
         eventually("sixty failures", || async {
             let seen = join_all((0..5).map(|_| send(&client))).await;
             all_succeeded("503", &seen);
             failing.requests() >= 60
         })
         .await;
-        assert!(failing.connections() <= 10, "{}", failing.connections());
+        // Shards that are suspected make room for new ones, up to eight, and one a second is
+        // replaced; each has a connection or two. Without reuse there would be sixty.
+        let seconds = began.elapsed().as_secs();
+        let most = 2 * (8 + 1 + seconds);
+        assert!(
+            failing.connections() <= most,
+            "{} of {most}",
+            failing.connections()
+        );
         no_slot_is_left(&client).await;
     }
 }
