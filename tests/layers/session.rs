@@ -11,7 +11,7 @@ fn behind() -> [Step; 1] {
     [Step::status(BEHIND.0, BEHIND.1)]
 }
 
-fn tokens(wire: &Wire) -> Vec<String> {
+fn tokens_of(wire: &Wire) -> Vec<String> {
     wire.0
         .iter()
         .map(|entry| entry.header("x-ms-session-token").to_owned())
@@ -22,7 +22,7 @@ fn read_with_token() -> cosmos_tests::Req {
     let mut request = read();
     request
         .headers_mut()
-        .insert("x-ms-session-token", "0:1#42".parse().unwrap());
+        .insert("x-ms-session-token", "0:1#42".parse().expect("a token"));
     request
 }
 
@@ -38,7 +38,7 @@ async fn a_single_write_account_is_asked_at_the_hub_twice_with_the_same_token() 
     assert_eq!(seen.status(), Status::READ_SESSION_NOT_AVAILABLE);
     assert_eq!(lab.wire().regions(), "B A A");
     assert_eq!(lab.wire().times_ms(), [0, 0, 0]);
-    assert_eq!(tokens(&lab.wire()), ["0:1#42"; 3]);
+    assert_eq!(tokens_of(&lab.wire()), ["0:1#42"; 3]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -144,5 +144,45 @@ async fn without_hub_only_the_header_is_never_sent() {
     assert_eq!(lab.wire().regions(), "A A");
     for entry in lab.wire().0 {
         assert_eq!(entry.header("x-ms-cosmos-hub-region-processing-only"), "");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn regions_that_lag_slowly_end_at_the_deadline() {
+    for document in [
+        Document::single_write(["A", "B", "C"]),
+        Document::multi_write(["A", "B", "C"]),
+    ] {
+        let lab = Lab::new(document);
+        for region in ["A", "B", "C"] {
+            let slow = Step::status(404, 1002).after(s(1) + s(1) / 2);
+            lab.regions.script(region, [slow.forever()]);
+        }
+        let began = tokio::time::Instant::now();
+        let options = OperationOptions::new().timeout(s(2));
+        let seen = lab.send(with(read_with_token(), options)).await;
+        assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
+        assert!(began.elapsed() < s(2) + s(1) / 100);
+        assert_eq!(lab.wire().len(), 2);
+        assert_eq!(lab.regions.open(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn neither_a_token_nor_a_partition_key_is_needed_to_try_again() {
+    for document in [
+        Document::single_write(["B", "A"]),
+        Document::multi_write(["B", "A"]),
+    ] {
+        let lab = Lab::new(document);
+        let tokens = tower_cosmos::SessionTokenLayer::new(lab.account.clone());
+        let layers = recommended(&lab.account).session_token(tokens);
+        let stack = boxed(layers.layer(lab.regions.clone()));
+        lab.regions.script("A", behind());
+        let query = cosmos_core::requests::query_items("d", "c", "SELECT * FROM c");
+        let seen = send(&stack, query.build().unwrap()).await;
+        assert!(seen.status().is_success());
+        assert_eq!(lab.wire().regions(), "A B");
+        assert_eq!(tokens_of(&lab.wire()), ["", ""]);
     }
 }

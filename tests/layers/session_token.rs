@@ -18,7 +18,7 @@ fn last_token(lab: &Lab) -> String {
     lab.wire()
         .0
         .last()
-        .unwrap()
+        .expect("a request")
         .header("x-ms-session-token")
         .to_owned()
 }
@@ -211,4 +211,37 @@ async fn tokens_that_are_none_are_ignored() {
         .script("A", [Step::status(200, 0).body(Bytes::from_static(b"{}"))]);
     let _ = send(&stack, read()).await;
     assert_eq!(last_token(&lab), "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_container_is_the_same_however_its_name_is_encoded() {
+    let lab = Lab::new(Document::multi_write(["A"]));
+    let stack = stack(&lab);
+    let answer = Step::status(200, 0).header(TOKEN, "0:1#9");
+    lab.regions.script("A", [answer]);
+    let request = requests::read_item("d", "a b%c", "1", &"p".into());
+    let _ = send(&stack, request.build().unwrap()).await;
+    for path in [
+        "/dbs/d/colls/a%20b%25c/docs/2",
+        "/dbs/d/colls/%61%20b%25%63/docs/2",
+    ] {
+        let mut request = read();
+        *request.uri_mut() = path.parse().unwrap();
+        let _ = send(&stack, request).await;
+        assert_eq!(last_token(&lab), "0:1#9", "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_container_made_anew_under_its_name_starts_without_a_token() {
+    let lab = Lab::new(Document::multi_write(["A"]));
+    let stack = stack(&lab);
+    let rid = HeaderName::from_static("x-ms-content-path");
+    for (path, token) in [("rid1", "0:1#90"), ("rid2", "0:1#3")] {
+        let answer = Step::status(200, 0).header(TOKEN, token);
+        lab.regions.script("A", [answer.header(rid.clone(), path)]);
+        let _ = send(&stack, read()).await;
+        let _ = send(&stack, read()).await;
+        assert_eq!(last_token(&lab), token);
+    }
 }

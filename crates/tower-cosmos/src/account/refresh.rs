@@ -207,7 +207,12 @@ fn start(inner: &Arc<Inner>) -> Stage {
             Stage::Scheduled
         };
         state.last_started = Some(due.max(now));
-        (state.stage, due, state.background.is_none())
+        // Not there yet, or gone with the runtime that it was in.
+        let first = state
+            .background
+            .as_ref()
+            .is_none_or(AbortHandle::is_finished);
+        (state.stage, due, first)
     };
     // Not under the lock: a runtime that is shutting down drops the task, and its slot, at once.
     let slot = Slot {
