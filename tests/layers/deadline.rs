@@ -80,7 +80,8 @@ async fn endless_403s_end_with_the_last_of_them_before_the_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn an_attempt_timer_cut_to_the_deadline_is_no_failure_of_the_region() {
-    let lab = lab();
+    // No other region: the attempt gets all of the time that is left.
+    let lab = Lab::new(Document::multi_write(["A"]));
     lab.regions.script("A", [Step::hang()]);
     let seen = lab.send(within(read(), 1000)).await;
     assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
@@ -119,5 +120,41 @@ async fn a_region_that_hangs_costs_one_attempt_limit_at_most() {
         assert!(seen.status().is_success());
         assert!(began.elapsed() <= ms(6010), "{:?}", began.elapsed());
         assert_eq!(lab.wire().regions(), "A B");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_region_that_hangs_never_costs_the_whole_deadline_however_short() {
+    for timeout in [100, 500, 2000, 5000, 6000, 8000] {
+        for request in [read(), create(), read_metadata()] {
+            let lab = lab();
+            lab.regions.script("A", [Step::hang().forever()]);
+            let seen = lab.send(within(request, timeout)).await;
+            assert!(
+                seen.status().is_success(),
+                "{timeout} ms: {:?}",
+                seen.journal
+            );
+            assert_eq!(lab.wire().regions(), "A B");
+            // It is marked, too: the next operation goes elsewhere at once.
+            assert!(
+                lab.send(within(read(), timeout))
+                    .await
+                    .status()
+                    .is_success()
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_repeated_gets_all_of_the_time() {
+    let no_retry = || OperationOptions::new().timeout(s(2)).retry_writes(false);
+    for request in [within(execute(), 2000), with(create(), no_retry())] {
+        let lab = lab();
+        lab.regions
+            .script("A", [Step::status(200, 0).after(ms(1900))]);
+        assert!(lab.send(request).await.status().is_success());
+        assert_eq!(lab.wire().regions(), "A");
     }
 }

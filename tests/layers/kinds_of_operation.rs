@@ -95,7 +95,8 @@ async fn each_ends_at_its_deadline_while_every_region_hangs() {
         let seen = lab.send(with(request, options)).await;
         assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT, "{name}");
         assert!(began.elapsed() <= ms(1001), "{name}: {:?}", began.elapsed());
-        assert_eq!((lab.wire().len(), lab.regions.open()), (1, 0), "{name}");
+        assert!(lab.wire().len() <= 2, "{name}: each region once at most");
+        assert_eq!(lab.regions.open(), 0, "{name}");
     }
 }
 

@@ -259,3 +259,36 @@ async fn a_dropped_account_leaves_no_task() {
     tokio::task::yield_now().await;
     assert_eq!(metrics.num_alive_tasks(), before);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_turned_away_hears_so_at_once_whatever_its_deadline() {
+    let lab = lab();
+    lab.regions.script_account_reads("global", always(401, 0));
+    let began = tokio::time::Instant::now();
+    let seen = lab
+        .send(with(read(), OperationOptions::new().timeout(s(10))))
+        .await;
+    assert_eq!(seen.error().kind(), FailureKind::NoTopology);
+    assert_eq!(began.elapsed(), s(0));
+    let journal = seen.journal.unwrap().to_string();
+    assert_eq!(
+        journal,
+        "nothing was sent: reading the account document was answered with 401"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_journal_says_why_an_operation_waited_in_vain() {
+    let lab = lab();
+    lab.regions
+        .script_account_reads("global", [Step::fail(FailureKind::Dns).forever()]);
+    let seen = lab
+        .send(with(read(), OperationOptions::new().timeout(s(10))))
+        .await;
+    assert_eq!(seen.status().to_string(), "408/20008");
+    let journal = seen.journal.unwrap().to_string();
+    assert_eq!(
+        journal,
+        "nothing was sent: the account document could not be read"
+    );
+}

@@ -163,7 +163,7 @@ async fn regions_that_lag_slowly_end_at_the_deadline() {
         let seen = lab.send(with(read_with_token(), options)).await;
         assert_eq!(seen.status(), Status::CLIENT_OPERATION_TIMEOUT);
         assert!(began.elapsed() < s(2) + s(1) / 100);
-        assert_eq!(lab.wire().len(), 2);
+        assert!(lab.wire().len() <= 3, "{}", lab.wire());
         assert_eq!(lab.regions.open(), 0);
     }
 }
@@ -175,8 +175,7 @@ async fn neither_a_token_nor_a_partition_key_is_needed_to_try_again() {
         Document::multi_write(["B", "A"]),
     ] {
         let lab = Lab::new(document);
-        let tokens = tower_cosmos::SessionTokenLayer::new(lab.account.clone());
-        let layers = recommended(&lab.account).session_token(tokens);
+        let layers = recommended(&lab.account).session_token(|layer| layer.enabled(true));
         let stack = boxed(layers.layer(lab.regions.clone()));
         lab.regions.script("A", behind());
         let query = cosmos_core::requests::query_items("d", "c", "SELECT * FROM c");

@@ -43,7 +43,7 @@ async fn stack(trickle: Trickle, limits: AttemptTimeoutLayer) -> (Stack, cosmos_
             Ok::<_, Infallible>(Response::new(StreamBody::new(Box::pin(body))))
         }
     });
-    let layers = recommended(&account).attempt(limits);
+    let layers = recommended(&account).attempt(|_| limits);
     (boxed(layers.layer(leaf)), sent)
 }
 

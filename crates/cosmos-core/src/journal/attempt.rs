@@ -95,6 +95,9 @@ pub struct Attempt {
     pub trial: bool,
     /// Whether it was the one request allowed although every region is excluded.
     pub sole: bool,
+    /// Whether another region could take over if this one does not answer: then it does not get
+    /// all of the time that the operation has left.
+    pub has_alternative: bool,
     /// When it began.
     pub began: Instant,
     /// How long it took, once it has ended.

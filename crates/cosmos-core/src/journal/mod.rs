@@ -66,6 +66,12 @@ impl Journal {
         self.0.record.lock().deadline_expired
     }
 
+    /// Why nothing could be sent, or nothing more: the last such reason, if there was one.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        self.0.record.lock().problem.as_deref().map(str::to_owned)
+    }
+
     /// How much of a budget that counts retries is spent.
     #[must_use]
     pub fn spent(&self, budget: Budget) -> u32 {
@@ -99,14 +105,25 @@ impl fmt::Debug for Journal {
 }
 
 impl fmt::Display for Journal {
-    /// One line per attempt.
+    /// One line per attempt, and one saying why nothing was sent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, attempt) in self.attempts().iter().enumerate() {
+        let attempts = self.attempts();
+        for (number, attempt) in attempts.iter().enumerate() {
             if number > 0 {
                 writeln!(f)?;
             }
             let after = attempt.began.saturating_duration_since(self.began());
             write!(f, "{:>3}. +{:>8.3?} {attempt}", number + 1, after)?;
+        }
+        if attempts.is_empty() {
+            let unsaid = if self.deadline_expired() {
+                "the deadline had passed"
+            } else {
+                "nothing yet"
+            };
+            let problem = self.problem();
+            let problem = problem.as_deref().unwrap_or(unsaid);
+            write!(f, "nothing was sent: {problem}")?;
         }
         Ok(())
     }

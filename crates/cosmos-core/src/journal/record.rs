@@ -14,6 +14,7 @@ pub(crate) struct Record {
     pub(crate) spent: Spent,
     pub(crate) deadline: Option<Instant>,
     pub(crate) deadline_expired: bool,
+    pub(crate) problem: Option<Box<str>>,
 }
 
 impl Record {
@@ -82,6 +83,7 @@ impl Record {
             phase: Phase::Unknown,
             trial: begin.trial,
             sole: begin.sole,
+            has_alternative: false,
             began: now,
             duration: None,
             outcome: Outcome::InFlight,

@@ -58,6 +58,19 @@ impl Route {
         last
     }
 
+    /// Notes why nothing could be sent, or not yet.
+    pub fn note_problem(&self, problem: &str) {
+        self.operation.record.lock().problem = Some(problem.into());
+    }
+
+    /// Notes that another region could take over from an attempt.
+    pub fn note_alternative(&self, id: AttemptId) {
+        self.operation
+            .record
+            .lock()
+            .update(id, |attempt| attempt.has_alternative = true);
+    }
+
     /// Notes how far the leaf got with an attempt.
     pub fn note_phase(&self, id: AttemptId, phase: Phase) {
         self.operation

@@ -167,6 +167,20 @@ pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
     Ok(Choice::plain(view.none_available(candidates)))
 }
 
+/// Whether an untried candidate other than `chosen` is available, so that an attempt there should
+/// leave some of the operation's time for it.
+#[must_use]
+pub fn has_alternative(view: &View<'_>, chosen: Region) -> bool {
+    candidates(view.topology, view.operation)
+        .iter()
+        .any(|region| {
+            *region != chosen
+                && view.allows(*region)
+                && !view.history.tried(*region)
+                && view.if_available(*region).is_some()
+        })
+}
+
 impl View<'_> {
     fn allows(&self, region: Region) -> bool {
         // The global endpoint is no region, so no exclusion is about it.

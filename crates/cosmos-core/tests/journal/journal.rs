@@ -38,7 +38,16 @@ fn it_prints_one_line_for_each_attempt() {
             "  4. +  9.000s eastus         foreign          in flight",
         ]
     );
-    assert!(Route::new(READ, None, now).journal().to_string().is_empty());
+    let unsent = Route::new(READ, None, now);
+    assert_eq!(
+        unsent.journal().to_string(),
+        "nothing was sent: nothing yet"
+    );
+    unsent.note_problem("every region is excluded");
+    assert_eq!(
+        unsent.journal().to_string(),
+        "nothing was sent: every region is excluded"
+    );
 }
 
 #[test]

@@ -69,6 +69,22 @@ struct Inner {
     classify: Option<Box<dyn Classify>>,
 }
 
+/// Where an attempt goes.
+#[derive(Debug)]
+pub(crate) struct Placement {
+    pub(crate) choice: Choice,
+    pub(crate) trial: Option<Trial>,
+    /// Whether another region could take over if this one does not answer.
+    pub(crate) has_alternative: bool,
+}
+
+/// Whether the operation may be sent again after an attempt that gave no answer.
+fn is_repeatable(route: &Route) -> bool {
+    let rules = route.rules();
+    !rules.operation.is_stored_procedure_execution()
+        && (rules.retry_writes || rules.operation.is_read())
+}
+
 /// An integrator's own verdicts. Implemented by closures.
 pub trait Classify: Send + Sync + 'static {
     /// What is made of the specification's `verdict` on an outcome; return it unchanged for
@@ -134,20 +150,20 @@ impl Account {
     /// Waits until the topology is known.
     ///
     /// # Errors
-    /// [`RefreshError`] if the account document could not be read and `keep_trying` is false.
+    /// [`RefreshError`] if the account document could not be read, and the operation has no
+    /// deadline or another try would not help.
     pub(crate) async fn wait_for_topology(
         &self,
-        keep_trying: bool,
-    ) -> Result<Arc<Topology>, RefreshError> {
-        refresh::wait_for_topology(&self.0, keep_trying).await
+        route: &Route,
+    ) -> Result<Arc<Topology>, Arc<RefreshError>> {
+        refresh::wait_for_topology(&self.0, route).await
     }
 
     /// The region that an attempt with this steering would go to; `None` if nothing may be sent.
     pub(crate) fn next_region(&self, route: &Route, steering: Steering) -> Option<Region> {
         let topology = self.topology()?;
-        self.choose(&topology, route, steering, now())
-            .ok()
-            .map(|choice| choice.region)
+        let choice = self.ask(&topology, route, steering, now(), selection::choose);
+        choice.ok().map(|choice| choice.region)
     }
 
     /// Where the session retries of an operation go; `None` while the topology is not known.
@@ -163,34 +179,49 @@ impl Account {
         topology: &Topology,
         route: &Route,
         now: Instant,
-    ) -> Result<(Choice, Option<Trial>), FailureKind> {
+    ) -> Result<Placement, FailureKind> {
+        let ask = |view: &View<'_>| {
+            let choice = selection::choose(view)?;
+            Ok((choice, selection::has_alternative(view, choice.region)))
+        };
         loop {
-            let choice = self.choose(topology, route, route.steering, now)?;
+            let (choice, alternative) = self.ask(topology, route, route.steering, now, ask)?;
+            let has_alternative = alternative && is_repeatable(route);
             if !choice.trial {
-                return Ok((choice, None));
+                return Ok(Placement {
+                    choice,
+                    trial: None,
+                    has_alternative,
+                });
             }
             // Lost to another request: the region now stands as marked, so choose again. Each
             // round takes one region out of the choice, so this ends.
             let access = access(route.operation());
-            if let Some(trial) = Marks::take_trial(&self.0.marks, choice.region, access, now) {
-                return Ok((choice, Some(trial)));
+            let trial = Marks::take_trial(&self.0.marks, choice.region, access, now);
+            if trial.is_some() {
+                return Ok(Placement {
+                    choice,
+                    trial,
+                    has_alternative,
+                });
             }
         }
     }
 
-    fn choose(
+    /// Asks selection about the operation as it stands.
+    fn ask<T>(
         &self,
         topology: &Topology,
         route: &Route,
         steering: Steering,
         now: Instant,
-    ) -> Result<Choice, FailureKind> {
+        question: impl FnOnce(&View<'_>) -> T,
+    ) -> T {
         let rules = route.rules();
-        let operation = rules.operation;
         let history = route.with_attempts(History::of);
-        selection::choose(&View {
+        question(&View {
             topology,
-            operation,
+            operation: rules.operation,
             excluded: rules.excluded.union(self.0.excluded),
             strict: rules.strict,
             steering,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use cosmos_core::policy::Jitter;
 use cosmos_core::{
-    Access, BoxError, Endpoint, FailureKind, Region, Status, Topology, TopologyError,
+    Access, BoxError, Endpoint, FailureKind, Region, Route, Status, Topology, TopologyError,
     TransportError,
 };
 use parking_lot::Mutex;
@@ -40,6 +40,17 @@ pub enum RefreshError {
 }
 
 impl RefreshError {
+    /// Whether trying again cannot help: the client was closed, or is turned away.
+    fn is_permanent(&self) -> bool {
+        match self {
+            Self::Status(status) => {
+                matches!(status.code(), 400..=407 | 411..=428)
+                    && *status != Status::DATABASE_ACCOUNT_NOT_FOUND
+            }
+            error => error.kind() == FailureKind::ClientClosed,
+        }
+    }
+
     /// What this means for an operation that waits for the regions to become known.
     pub(crate) fn kind(&self) -> FailureKind {
         match TransportError::find(self).map(TransportError::kind) {
@@ -160,25 +171,29 @@ pub(super) fn due_in(inner: &Inner, now: Instant) -> Duration {
     }
 }
 
+/// Waits until the topology is known. Every failure on the way is noted in the journal; one that
+/// time will not mend ends the wait, as does any if the operation has no deadline.
 pub(super) async fn wait_for_topology(
     inner: &Arc<Inner>,
-    keep_trying: bool,
-) -> Result<Arc<Topology>, RefreshError> {
+    route: &Route,
+) -> Result<Arc<Topology>, Arc<RefreshError>> {
+    let keep_trying = route.deadline().is_some();
     let mut finished = inner.refresher.finished.subscribe();
+    route.note_problem("the account's regions are not known yet");
     loop {
         if let Some(topology) = inner.topology.load_full() {
             return Ok(topology);
         }
         if start(inner) == Stage::Idle {
-            return Err(RefreshError::NoRuntime);
+            return Err(Arc::new(RefreshError::NoRuntime));
         }
         let _ = finished.changed().await;
         let error = finished.borrow_and_update().error.clone();
         if let Some(error) = error
             && inner.topology.load().is_none()
         {
-            let error = RefreshError::Transport(error.into());
-            if !keep_trying || error.kind() == FailureKind::ClientClosed {
+            route.note_problem(&error.to_string());
+            if !keep_trying || error.is_permanent() {
                 return Err(error);
             }
         }

@@ -40,15 +40,33 @@ impl<F> ResponseFuture<F> {
     }
 
     pub(super) fn new(scope: Scope, limit: Duration, idle: Duration, future: F) -> Self {
+        let now = Instant::now();
         let deadline = scope.route.deadline().map(Instant::from_std);
+        let limit = share(&scope, limit, now, deadline);
         // A limit beyond what the clock can hold is none.
-        let limit = Instant::now().checked_add(limit);
-        let until = limit.into_iter().chain(deadline).min();
+        let until = now.checked_add(limit).into_iter().chain(deadline).min();
         Self {
             limited: Some(Limited { scope, idle }),
             sleep: until.map(tokio::time::sleep_until),
             future: Some(future),
         }
+    }
+}
+
+/// An attempt's limit; at most two thirds of what is left of the deadline if another region could
+/// take over, so that a region which hangs never costs the whole operation.
+fn share(scope: &Scope, limit: Duration, now: Instant, deadline: Option<Instant>) -> Duration {
+    let attempt = scope
+        .route
+        .steering
+        .attempt
+        .and_then(|id| scope.route.attempt(id));
+    match (attempt, deadline) {
+        (Some(attempt), Some(deadline)) if attempt.has_alternative => {
+            let left = deadline.saturating_duration_since(now);
+            limit.min(left.saturating_sub(left / 3))
+        }
+        _ => limit,
     }
 }
 

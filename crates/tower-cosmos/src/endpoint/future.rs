@@ -45,7 +45,7 @@ pin_project! {
     }
 }
 
-type Found = Result<Arc<Topology>, RefreshError>;
+type Found = Result<Arc<Topology>, Arc<RefreshError>>;
 
 /// What is kept while the account's regions are not known yet.
 struct Waiting<S, B> {
@@ -119,9 +119,8 @@ where
 
     pub(super) fn wait(account: Account, service: S, scope: Scope, request: Request<B>) -> Self {
         let handle = account.clone();
-        // Only a deadline ends the waiting; without one, the first failure does.
-        let keep_trying = scope.route.deadline().is_some();
-        let topology = Box::pin(async move { handle.wait_for_topology(keep_trying).await });
+        let route = scope.route.clone();
+        let topology = Box::pin(async move { handle.wait_for_topology(&route).await });
         let waiting = Some(Waiting {
             account,
             service,

@@ -104,10 +104,14 @@ pub(super) fn place<B>(
         return Ok(None);
     }
     let now = now();
-    let refuse = |kind| scope.error(kind);
-    let (choice, trial) = account
+    let refuse = |kind: FailureKind| {
+        route.note_problem(kind.name());
+        scope.error(kind)
+    };
+    let placement = account
         .choose_and_take(topology, route, now)
         .map_err(refuse)?;
+    let choice = placement.choice;
     let access = selection::access(route.operation());
     let endpoint = topology
         .endpoint(choice.region, access)
@@ -124,6 +128,9 @@ pub(super) fn place<B>(
             },
         )
         .map_err(refuse)?;
+    if placement.has_alternative {
+        route.note_alternative(attempt);
+    }
     address(request, endpoint, topology, route);
     let mut onward = route.clone();
     onward.steering.attempt = Some(attempt);
@@ -132,6 +139,6 @@ pub(super) fn place<B>(
         route.clone(),
         attempt,
         choice.region,
-        trial,
+        placement.trial,
     )))
 }
