@@ -9,6 +9,9 @@ use arc_swap::ArcSwapOption;
 use cosmos_core::signing::http_date;
 use http::HeaderValue;
 
+/// A time that the clock can hold from any instant on, and that nobody lives to see the end of.
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// Monotonic time now, as tokio sees it.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()

@@ -1,5 +1,6 @@
 //! How an account is made.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use tower_service::Service;
 use super::reader::Reader;
 use super::refresh::{RefreshSettings, Refresher};
 use super::{Account, Inner, Marks, Observer};
-use crate::clock::Clock;
+use crate::clock::{Clock, FOR_EVER};
 use crate::credential::Credential;
 
 /// Why an account cannot be made.
@@ -35,7 +36,6 @@ pub enum AccountError {
 }
 
 /// Makes an [`Account`]; every setting has a default.
-#[derive(Debug)]
 #[must_use]
 pub struct AccountBuilder {
     endpoint: String,
@@ -171,6 +171,11 @@ impl AccountBuilder {
         R::Error: Into<BoxError>,
     {
         self.check()?;
+        let settings = RefreshSettings {
+            interval: self.settings.interval.min(FOR_EVER),
+            period: self.settings.period.min(FOR_EVER),
+            ..self.settings
+        };
         let global = Endpoint::parse(&self.endpoint)?;
         let regions = |names: &[String]| -> Result<Vec<Region>, RegionError> {
             names.iter().map(|name| Region::named(name)).collect()
@@ -185,14 +190,14 @@ impl AccountBuilder {
             .map(|endpoint| Endpoint::parse(endpoint))
             .collect::<Result<Vec<_>, _>>()?;
         let topology = (!self.discovery).then(|| Arc::new(Topology::fixed(&global)));
-        let reader = Reader::new(leaf, self.credential, self.clock.clone(), self.settings);
-        let refresher = Refresher::new(reader, fallbacks, self.settings, self.discovery);
+        let reader = Reader::new(leaf, self.credential, self.clock.clone(), settings);
+        let refresher = Refresher::new(reader, fallbacks, settings, self.discovery);
         Ok(Account(Arc::new_cyclic(|inner| Inner {
             global,
             preferred,
             excluded,
             topology: ArcSwapOption::new(topology),
-            marks: Arc::new(Marks::new(self.mark_duration)),
+            marks: Arc::new(Marks::new(self.mark_duration.min(FOR_EVER))),
             refresher,
             observer: Arc::new(Observer(inner.clone())),
             sequence: AtomicU64::new(0),
@@ -219,6 +224,21 @@ impl AccountBuilder {
             ));
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for AccountBuilder {
+    /// Without the endpoints: nobody has looked yet whether they carry a password, or are a
+    /// connection string.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccountBuilder")
+            .field("preferred", &self.preferred)
+            .field("excluded", &self.excluded)
+            .field("discovery", &self.discovery)
+            .field("mark_duration", &self.mark_duration)
+            .field("settings", &self.settings)
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
     }
 }
 
