@@ -19,8 +19,8 @@ pub use steering::Steering;
 
 use crate::journal::Record;
 use crate::{
-    Attempt, AttemptId, Begin, FailureKind, Journal, Operation, Outcome, Phase, Region, RegionSet,
-    Spent,
+    Attempt, AttemptId, Begin, FailureKind, Journal, Operation, Outcome, Phase, Reason, Region,
+    RegionSet, Spent,
 };
 
 /// What an account wants to know of, and to be asked about, the attempts of an operation.
@@ -69,6 +69,10 @@ pub struct Route {
     operation: Arc<OperationState>,
     /// Where and why the next attempt goes; a routing layer changes it on the copy it sends on.
     pub steering: Steering,
+    // How many attempts there were when a layer of ours gave the steering its reason.
+    steered: usize,
+    // How many endpoint layers have passed on the attempt that this very request is.
+    passes: u32,
 }
 
 /// How many attempts an operation had made when a layer's call began.
@@ -123,6 +127,8 @@ impl Route {
                 foreign: AtomicBool::new(false),
             }),
             steering: Steering::default(),
+            steered: 0,
+            passes: 0,
         };
         if let Some(slot) = options.slot() {
             slot.fill(route.journal());
@@ -220,6 +226,50 @@ impl Route {
             .record
             .lock()
             .begin(self.operation(), now, begin)
+    }
+
+    /// The route of the next request, as a layer that sends again steers it.
+    #[must_use]
+    pub fn steered(&self, steering: Steering) -> Self {
+        Self {
+            steering,
+            steered: self.position().0,
+            passes: 0,
+            ..self.clone()
+        }
+    }
+
+    /// Why the next attempt is made: the steering's reason, once. Whoever sends the same request
+    /// again is no layer of ours.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        if self.position().0 == self.steered {
+            self.steering.reason
+        } else {
+            Reason::Foreign
+        }
+    }
+
+    /// The route of the request that an attempt is.
+    #[must_use]
+    pub fn placed(&self, attempt: AttemptId) -> Self {
+        let mut placed = self.clone();
+        placed.steering.attempt = Some(attempt);
+        placed.passes = 0;
+        placed
+    }
+
+    /// The route to pass on if this very request is an attempt under way, which an
+    /// `EndpointLayer` below the one that began it sees for the first time. `None`: it is no
+    /// attempt yet, or was sent again in between.
+    #[must_use]
+    pub fn passed(&self) -> Option<Self> {
+        let attempt = self.steering.attempt?;
+        let first = self.operation.record.lock().pass(attempt, self.passes);
+        first.then(|| Self {
+            passes: self.passes + 1,
+            ..self.clone()
+        })
     }
 
     /// Ends an attempt and tells the account. A second end of the same attempt does nothing.
