@@ -182,3 +182,19 @@ async fn a_service_that_never_gets_ready_again_is_waited_for_until_the_deadline(
     assert_eq!(sending.await.unwrap(), 503, "the last real answer");
     assert!(began.elapsed() <= ms(2010));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_ended_before_it_began_keeps_no_permit() {
+    let regions = ScriptedAccount::new(Document::multi_write(["A"]));
+    let account = account(&regions, |account| account);
+    let limited = ConcurrencyLimit::new(leaf(&regions), 1);
+    let mut stack = alone(Kind::Deadline, &account, boxed(limited.clone()));
+    let options = cosmos_core::OperationOptions::new().timeout(ms(0));
+    let expired = cosmos_tests::with(read(), options);
+    let response = stack.ready().await.unwrap().call(expired).await;
+    assert_eq!(response.unwrap().status(), 408);
+    let mut other = limited;
+    let ready = tokio::time::timeout(s(1), other.ready()).await;
+    assert!(ready.is_ok(), "while the stack lives");
+    drop(stack);
+}

@@ -2,16 +2,38 @@
 //! be made to follow it.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwapOption;
 use cosmos_core::signing::http_date;
 use http::HeaderValue;
+use tokio::time::Sleep;
+
+/// A time that the clock can hold from any instant on, and that nobody lives to see the end of.
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Monotonic time now, as tokio sees it.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
+}
+
+/// Waits for an instant; without one, for ever. The timer is made when there is need to wait.
+pub(crate) fn poll_until(
+    timer: &mut Option<Pin<Box<Sleep>>>,
+    until: Option<Instant>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let Some(until) = until else {
+        return Poll::Pending;
+    };
+    timer
+        .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until.into())))
+        .as_mut()
+        .poll(cx)
 }
 
 /// Wall time for `x-ms-date` and signatures.

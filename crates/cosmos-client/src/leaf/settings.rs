@@ -18,6 +18,9 @@ use super::resolve::{Resolve, Resolver};
 use super::shard::{Limits, MakeClient};
 use super::{Leaf, Shared};
 
+/// A time that the clock can hold from any instant on.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// Which protocol connections speak.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -254,14 +257,17 @@ impl LeafBuilder {
 
     /// What makes the client of a new shard.
     fn clients(&self, connector: Connector) -> MakeClient {
+        // The pool and hyper add these to the time that it is.
+        let [idle_limit, ping_interval] =
+            [self.idle_limit, self.ping_interval].map(|limit| limit.min(FOR_EVER));
         let mut builder = Client::builder(TokioExecutor::new());
         builder
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(self.idle_limit)
+            .pool_idle_timeout(idle_limit)
             .http1_max_buf_size(usize::try_from(self.header_limit).unwrap_or(usize::MAX))
             .http2_max_header_list_size(self.header_limit)
-            .http2_keep_alive_interval(self.ping_interval)
+            .http2_keep_alive_interval(ping_interval)
             .http2_keep_alive_timeout(self.ping_timeout)
             .http2_keep_alive_while_idle(true);
         if self.idle_limit.is_zero() {

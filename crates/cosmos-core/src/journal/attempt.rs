@@ -104,6 +104,8 @@ pub struct Attempt {
     pub duration: Option<Duration>,
     /// What became of it.
     pub outcome: Outcome,
+    // How many endpoint layers below the one that began it have passed it on.
+    pub(crate) passes: u32,
 }
 
 impl fmt::Display for Attempt {

@@ -87,8 +87,20 @@ impl Record {
             began: now,
             duration: None,
             outcome: Outcome::InFlight,
+            passes: 0,
         });
         Ok(id)
+    }
+
+    /// Whether an attempt is under way and was passed on so many times; now it is once more.
+    pub(crate) fn pass(&mut self, id: AttemptId, passes: u32) -> bool {
+        let attempt = self.attempts.get_mut(id.0 as usize).filter(|attempt| {
+            attempt.outcome == Outcome::InFlight && attempt.passes == passes && passes < u32::MAX
+        });
+        attempt.is_some_and(|attempt| {
+            attempt.passes += 1;
+            true
+        })
     }
 
     /// Ends an attempt. Only the first end counts.

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::Route;
-use crate::{Attempt, AttemptId, Begin, FailureKind, Outcome, Phase, Spent};
+use super::{Route, Steering};
+use crate::{Attempt, AttemptId, Begin, FailureKind, Outcome, Phase, Reason, Spent};
 
 /// How many attempts an operation had made when a layer's call began.
 #[derive(Copy, Clone, Debug)]
@@ -26,6 +26,50 @@ impl Route {
             .record
             .lock()
             .begin(self.operation(), now, begin)
+    }
+
+    /// The route of the next request, as a layer that sends again steers it.
+    #[must_use]
+    pub fn steered(&self, steering: Steering) -> Self {
+        Self {
+            steering,
+            steered: self.position().0,
+            passes: 0,
+            ..self.clone()
+        }
+    }
+
+    /// Why the next attempt is made: the steering's reason, once. Whoever sends the same request
+    /// again is no layer of ours.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        if self.position().0 == self.steered {
+            self.steering.reason
+        } else {
+            Reason::Foreign
+        }
+    }
+
+    /// The route of the request that an attempt is.
+    #[must_use]
+    pub fn placed(&self, attempt: AttemptId) -> Self {
+        let mut placed = self.clone();
+        placed.steering.attempt = Some(attempt);
+        placed.passes = 0;
+        placed
+    }
+
+    /// The route to pass on if this very request is an attempt under way, which an
+    /// `EndpointLayer` below the one that began it sees for the first time. `None`: it is no
+    /// attempt yet, or was sent again in between.
+    #[must_use]
+    pub fn passed(&self) -> Option<Self> {
+        let attempt = self.steering.attempt?;
+        let first = self.operation.record.lock().pass(attempt, self.passes);
+        first.then(|| Self {
+            passes: self.passes + 1,
+            ..self.clone()
+        })
     }
 
     /// Ends an attempt and tells the account. A second end of the same attempt does nothing.

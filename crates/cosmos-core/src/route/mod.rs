@@ -64,6 +64,10 @@ pub struct Route {
     operation: Arc<OperationState>,
     /// Where and why the next attempt goes; a routing layer changes it on the copy it sends on.
     pub steering: Steering,
+    // How many attempts there were when a layer of ours gave the steering its reason.
+    steered: usize,
+    // How many endpoint layers have passed on the attempt that this very request is.
+    passes: u32,
 }
 
 impl Route {
@@ -117,6 +121,8 @@ impl Route {
                 headers: Mutex::default(),
             }),
             steering: Steering::default(),
+            steered: 0,
+            passes: 0,
         };
         if let Some(slot) = options.slot() {
             slot.fill(route.journal());

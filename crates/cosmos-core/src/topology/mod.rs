@@ -260,6 +260,12 @@ impl Topology {
                 .any(|l| l.endpoint.is_of(uri))
     }
 
+    /// Whether an absolute URI names an endpoint that has left the account.
+    #[must_use]
+    pub fn owned(&self, uri: &http::Uri) -> bool {
+        self.departed.iter().any(|l| l.endpoint.is_of(uri))
+    }
+
     /// The distinct regional endpoints, to read the account document from when the global one
     /// fails.
     #[must_use]

@@ -17,7 +17,7 @@ use tower_service::Service;
 use super::reader::Reader;
 use super::refresh::{RefreshSettings, Refresher};
 use super::{Account, Classify, Inner, Marks, Observer};
-use crate::clock::Clock;
+use crate::clock::{Clock, FOR_EVER};
 use crate::credential::Credential;
 
 /// Why an account cannot be made.
@@ -181,6 +181,11 @@ impl AccountBuilder {
         R::Error: Into<BoxError>,
     {
         self.check()?;
+        let settings = RefreshSettings {
+            interval: self.settings.interval.min(FOR_EVER),
+            period: self.settings.period.min(FOR_EVER),
+            ..self.settings
+        };
         let global = Endpoint::parse(&self.endpoint)?;
         let regions = |names: &[String]| -> Result<Vec<Region>, RegionError> {
             names.iter().map(|name| Region::named(name)).collect()
@@ -195,14 +200,14 @@ impl AccountBuilder {
             .map(|endpoint| Endpoint::parse(endpoint))
             .collect::<Result<Vec<_>, _>>()?;
         let topology = (!self.discovery).then(|| Arc::new(Topology::fixed(&global)));
-        let reader = Reader::new(leaf, self.credential, self.clock.clone(), self.settings);
-        let refresher = Refresher::new(reader, fallbacks, self.settings, self.discovery);
+        let reader = Reader::new(leaf, self.credential, self.clock.clone(), settings);
+        let refresher = Refresher::new(reader, fallbacks, settings, self.discovery);
         Ok(Account(Arc::new_cyclic(|inner| Inner {
             global,
             preferred,
             excluded,
             topology: ArcSwapOption::new(topology),
-            marks: Arc::new(Marks::new(self.mark_duration)),
+            marks: Arc::new(Marks::new(self.mark_duration.min(FOR_EVER))),
             refresher,
             observer: Arc::new(Observer(inner.clone())),
             sequence: AtomicU64::new(0),
@@ -233,6 +238,21 @@ impl AccountBuilder {
     }
 }
 
+impl fmt::Debug for AccountBuilder {
+    /// Without the endpoints: nobody has looked yet whether they carry a password, or are a
+    /// connection string.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccountBuilder")
+            .field("preferred", &self.preferred)
+            .field("excluded", &self.excluded)
+            .field("discovery", &self.discovery)
+            .field("mark_duration", &self.mark_duration)
+            .field("settings", &self.settings)
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
+    }
+}
+
 fn warn_of_unknown(regions: &[Region], list: &'static str) {
     for region in regions.iter().filter(|region| !region.is_known()) {
         tracing::warn!(
@@ -240,21 +260,5 @@ fn warn_of_unknown(regions: &[Region], list: &'static str) {
             list,
             "not a known Azure region"
         );
-    }
-}
-
-impl fmt::Debug for AccountBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccountBuilder")
-            .field("endpoint", &self.endpoint)
-            .field("credential", &self.credential)
-            .field("preferred", &self.preferred)
-            .field("excluded", &self.excluded)
-            .field("fallbacks", &self.fallbacks)
-            .field("discovery", &self.discovery)
-            .field("mark_duration", &self.mark_duration)
-            .field("settings", &self.settings)
-            .field("clock", &self.clock)
-            .finish_non_exhaustive()
     }
 }

@@ -37,6 +37,9 @@ pub enum RefreshError {
     /// There is no runtime to read it in.
     #[error("the account document cannot be read outside of a tokio runtime")]
     NoRuntime,
+    /// The leaf panicked.
+    #[error("reading the account document ended in a panic")]
+    Panicked,
 }
 
 impl RefreshError {
@@ -208,7 +211,7 @@ fn start(inner: &Arc<Inner>) -> Stage {
         return Stage::Idle;
     };
     let now = now();
-    let (stage, due, first) = {
+    let (stage, due, previous, lonely) = {
         let mut state = refresher.state.lock();
         if !refresher.discovery || state.stage != Stage::Idle {
             return state.stage;
@@ -221,22 +224,23 @@ fn start(inner: &Arc<Inner>) -> Stage {
         } else {
             Stage::Scheduled
         };
-        state.last_started = Some(due.max(now));
-        // Not there yet, or gone with the runtime that it was in.
-        let first = state
+        let previous = state.last_started.replace(due.max(now));
+        // A background task ends with its runtime, which may not be the last one.
+        let lonely = state
             .background
             .as_ref()
             .is_none_or(AbortHandle::is_finished);
-        (state.stage, due, first)
+        (state.stage, due, previous, lonely)
     };
     // Not under the lock: a runtime that is shutting down drops the task, and its slot, at once.
     let slot = Slot {
         inner: Arc::downgrade(inner),
+        previous,
         error: None,
     };
     let task = runtime.spawn(run(slot, due)).abort_handle();
     refresher.state.lock().task = Some(task);
-    if first {
+    if lonely {
         let task = background(Arc::downgrade(inner), refresher.settings);
         let task = runtime.spawn(task).abort_handle();
         if let Some(other) = refresher.state.lock().background.replace(task) {
@@ -249,14 +253,24 @@ fn start(inner: &Arc<Inner>) -> Stage {
 /// The one refresh under way. Freed on every outcome, even if its task is dropped.
 struct Slot {
     inner: Weak<Inner>,
+    // When the refresh before this one started.
+    previous: Option<Instant>,
     error: Option<Arc<RefreshError>>,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.upgrade() {
-            inner.refresher.state.lock().stage = Stage::Idle;
-            let error = self.error.take();
+            {
+                let mut state = inner.refresher.state.lock();
+                // Its runtime ended before its time came, so it uses up no interval.
+                if state.stage == Stage::Scheduled {
+                    state.last_started = self.previous;
+                }
+                state.stage = Stage::Idle;
+            }
+            let panicked = || std::thread::panicking().then(|| Arc::new(RefreshError::Panicked));
+            let error = self.error.take().or_else(panicked);
             inner.refresher.finished.send_modify(|finished| {
                 finished.count += 1;
                 finished.error = error;

@@ -51,9 +51,13 @@ impl Limits {
         idle.into_iter().chain(self.deadline.map(Into::into)).min()
     }
 
+    fn is_late(self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| crate::clock::now() >= deadline)
+    }
+
     fn what_ran_out(self) -> FailureKind {
-        let now = crate::clock::now();
-        if self.deadline.is_some_and(|deadline| now >= deadline) {
+        if self.is_late() {
             FailureKind::DeadlineExceeded
         } else {
             FailureKind::BodyTimeout
@@ -76,6 +80,11 @@ where
         let mut this = self.project();
         if let Poll::Ready(frame) = this.body.poll_frame(cx) {
             this.sleep.set(None);
+            // A body whose next frame is always there would never wait for the timer.
+            if matches!(frame, Some(Ok(_))) && this.limits.is_some_and(Limits::is_late) {
+                let error = TransportError::new(FailureKind::DeadlineExceeded);
+                return Poll::Ready(Some(Err(error.into())));
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let Some(limits) = *this.limits else {

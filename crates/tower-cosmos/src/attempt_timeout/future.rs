@@ -18,6 +18,7 @@ pin_project! {
     pub struct ResponseFuture<F> {
         // Absent for a request that passes through.
         limited: Option<Limited>,
+        // Made when there is need to wait.
         #[pin]
         sleep: Option<Sleep>,
         #[pin]
@@ -27,6 +28,7 @@ pin_project! {
 
 struct Limited {
     scope: Scope,
+    until: Option<Instant>,
     idle: Duration,
 }
 
@@ -46,8 +48,8 @@ impl<F> ResponseFuture<F> {
         // A limit beyond what the clock can hold is none.
         let until = now.checked_add(limit).into_iter().chain(deadline).min();
         Self {
-            limited: Some(Limited { scope, idle }),
-            sleep: until.map(tokio::time::sleep_until),
+            limited: Some(Limited { scope, until, idle }),
+            sleep: None,
             future: Some(future),
         }
     }
@@ -87,7 +89,7 @@ where
         if let Poll::Ready(result) = future.poll(cx) {
             let response = result.map_err(Into::into)?;
             return Poll::Ready(Ok(match this.limited {
-                Some(Limited { scope, idle }) => {
+                Some(Limited { scope, idle, .. }) => {
                     let deadline = scope.route.deadline();
                     scope
                         .answer(response)
@@ -96,7 +98,13 @@ where
                 None => response.map(IdleBody::unlimited),
             }));
         }
-        let (Some(limited), Some(sleep)) = (this.limited, this.sleep.as_mut().as_pin_mut()) else {
+        let Some(limited) = this.limited else {
+            return Poll::Pending;
+        };
+        if this.sleep.is_none() {
+            this.sleep.set(limited.until.map(tokio::time::sleep_until));
+        }
+        let Some(sleep) = this.sleep.as_pin_mut() else {
             return Poll::Pending;
         };
         if sleep.poll(cx).is_pending() {

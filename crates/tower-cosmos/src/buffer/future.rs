@@ -30,16 +30,29 @@ pin_project! {
     }
 }
 
+/// How many frames are read before others get their turn: a body may never have to be waited for.
+const FRAMES_AT_ONCE: usize = 32;
+
+/// How many frames of a body may carry no data.
+const MAX_EMPTY_FRAMES: usize = 1024;
+
 /// The body so far. A body of one frame, the usual case, is passed on without a copy.
 #[derive(Default)]
 struct Collected {
     first: Bytes,
     more: BytesMut,
+    empty_frames: usize,
 }
 
 impl Collected {
     fn len(&self) -> usize {
         self.first.len() + self.more.len()
+    }
+
+    /// Whether a frame with this much data makes the body too large.
+    fn overflows(&mut self, data: usize, limit: usize) -> bool {
+        self.empty_frames += usize::from(data == 0);
+        self.empty_frames > MAX_EMPTY_FRAMES || self.len().saturating_add(data) > limit
     }
 
     fn push(&mut self, data: Bytes) {
@@ -82,7 +95,7 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        loop {
+        for _ in 0..FRAMES_AT_ONCE {
             match this.state.as_mut().project() {
                 StateProjection::Headers { future } => {
                     let response = ready!(future.poll(cx)).map_err(Into::into)?;
@@ -96,10 +109,8 @@ where
                     match ready!(body.poll_frame(cx)) {
                         Some(Ok(frame)) => {
                             // Trailers mean nothing to Cosmos DB.
-                            let Ok(data) = frame.into_data() else {
-                                continue;
-                            };
-                            if this.collected.len().saturating_add(data.len()) > *this.limit {
+                            let data = frame.into_data().unwrap_or_default();
+                            if this.collected.overflows(data.len(), *this.limit) {
                                 let error = TransportError::new(FailureKind::BodyTooLarge);
                                 return Poll::Ready(Err(error.into()));
                             }
@@ -115,6 +126,8 @@ where
                 }
             }
         }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

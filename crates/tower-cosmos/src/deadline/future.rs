@@ -23,6 +23,8 @@ pin_project! {
     pub struct ResponseFuture<F> {
         // Absent for a request that passes through.
         scope: Option<Scope>,
+        deadline: Option<Instant>,
+        // Made when there is need to wait.
         #[pin]
         sleep: Option<Sleep>,
         #[pin]
@@ -42,6 +44,7 @@ impl<F> ResponseFuture<F> {
     pub(super) fn pass(future: F) -> Self {
         Self {
             scope: None,
+            deadline: None,
             sleep: None,
             state: State::Running { future },
         }
@@ -50,16 +53,17 @@ impl<F> ResponseFuture<F> {
     pub(super) fn expired(scope: Scope) -> Self {
         Self {
             scope: Some(scope),
+            deadline: None,
             sleep: None,
             state: State::Expired,
         }
     }
 
     pub(super) fn new(scope: Scope, deadline: Option<Instant>, future: F) -> Self {
-        let sleep = deadline.map(|deadline| tokio::time::sleep_until(deadline.into()));
         Self {
             scope: Some(scope),
-            sleep,
+            deadline,
+            sleep: None,
             state: State::Running { future },
         }
     }
@@ -89,16 +93,24 @@ where
                 Poll::Ready(Err(_)) if !scope.route.is_foreign() && scope.route.expired(now()) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 Poll::Pending => {
-                    let Some(sleep) = this.sleep.as_mut().as_pin_mut() else {
+                    // A request for a foreign host is none of ours, and has no deadline.
+                    let (Some(deadline), false) = (*this.deadline, scope.route.is_foreign()) else {
                         return Poll::Pending;
                     };
-                    // A request for a foreign host is none of ours, and has no deadline.
-                    if scope.route.is_foreign() || sleep.poll(cx).is_pending() {
+                    if this.sleep.is_none() {
+                        let sleep = tokio::time::sleep_until(deadline.into());
+                        this.sleep.set(Some(sleep));
+                    }
+                    let passed = this
+                        .sleep
+                        .as_pin_mut()
+                        .map(|sleep| sleep.poll(cx).is_ready());
+                    // Noted before the inner future is dropped, so that its attempt does not
+                    // count as failed. The clock is asked, too: a timer says nothing to a task
+                    // that has used up its turn on an answer that is always there.
+                    if !scope.route.expired(now()) && passed != Some(true) {
                         return Poll::Pending;
                     }
-                    // Noted before the inner future is dropped, so that its attempt does not
-                    // count as failed.
-                    let _ = scope.route.expired(now());
                 }
             }
             this.state.set(State::Expired);

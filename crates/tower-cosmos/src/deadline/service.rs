@@ -66,7 +66,7 @@ impl<S> Deadline<S> {
 
 impl<S, B, R> Service<Request<B>> for Deadline<S>
 where
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
     S::Error: Into<BoxError>,
     R: From<Bytes>,
 {
@@ -84,6 +84,8 @@ where
         };
         let deadline = scope.route.limit(self.timeout);
         if scope.route.expired(now()) {
+            // The readiness that is not used is given up, or it would keep a permit.
+            self.inner = self.inner.clone();
             return ResponseFuture::expired(scope);
         }
         let future = {

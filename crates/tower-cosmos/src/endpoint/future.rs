@@ -10,12 +10,13 @@ use cosmos_core::{
 use futures::future::BoxFuture;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
+use tokio::time::Sleep;
 use tower_service::Service;
 
 use super::service::place;
 use crate::Account;
 use crate::account::{RefreshError, Trial};
-use crate::clock::now;
+use crate::clock::{now, poll_until};
 use crate::scope::Scope;
 use crate::transport::into_transport_error;
 
@@ -52,6 +53,7 @@ struct Waiting<S, B> {
     account: Account,
     service: S,
     request: Request<B>,
+    limit: Option<Pin<Box<Sleep>>>,
 }
 
 /// An attempt under way. Dropped without an end, it leaves the attempt abandoned.
@@ -125,6 +127,7 @@ where
             account,
             service,
             request,
+            limit: None,
         });
         Self {
             scope: Some(scope),
@@ -146,12 +149,13 @@ where
         loop {
             match this.state.as_mut().project() {
                 StateProjection::Waiting { waiting, topology } => {
-                    match ready!(topology.as_mut().poll(cx)) {
-                        Ok(topology) => {
+                    match topology.as_mut().poll(cx) {
+                        Poll::Pending => return poll_deadline(this.scope.as_ref(), waiting, cx),
+                        Poll::Ready(Ok(topology)) => {
                             let waiting = waiting.take();
                             this.state.set(State::GettingReady { waiting, topology });
                         }
-                        Err(error) => {
+                        Poll::Ready(Err(error)) => {
                             let mut error = TransportError::caused(error.kind(), error);
                             if let Some(scope) = this.scope.as_ref() {
                                 error = error.with_journal(scope.route.journal());
@@ -165,12 +169,16 @@ where
                     else {
                         unreachable!("getting ready keeps the request until it is sent")
                     };
-                    ready!(pending.service.poll_ready(cx)).map_err(Into::into)?;
+                    match pending.service.poll_ready(cx) {
+                        Poll::Pending => return poll_deadline(this.scope.as_ref(), waiting, cx),
+                        Poll::Ready(ready) => ready.map_err(Into::into)?,
+                    }
                     let topology = Arc::clone(topology);
                     let Some(Waiting {
                         account,
                         mut service,
                         mut request,
+                        ..
                     }) = waiting.take()
                     else {
                         unreachable!("seen a moment ago")
@@ -202,6 +210,20 @@ where
             }
         }
     }
+}
+
+/// Ends a wait at the operation's deadline.
+fn poll_deadline<S, B, T>(
+    scope: Option<&Scope>,
+    waiting: &mut Option<Waiting<S, B>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<T, BoxError>> {
+    let (Some(scope), Some(waiting)) = (scope, waiting) else {
+        return Poll::Pending;
+    };
+    ready!(poll_until(&mut waiting.limit, scope.route.deadline(), cx));
+    let _ = scope.route.expired(now());
+    Poll::Ready(Err(scope.error(FailureKind::DeadlineExceeded).into()))
 }
 
 /// Ends the attempt with what came back.

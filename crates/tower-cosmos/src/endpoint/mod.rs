@@ -19,10 +19,12 @@
 //!
 //! # Order
 //! Below every layer that sends a request more than once; the others work through the journal
-//! that this layer keeps, and do nothing without it.
+//! that this layer keeps, and do nothing without it. Below another endpoint layer of the account, it
+//! passes on what that one placed.
 //!
 //! # Cancellation
-//! A dropped future leaves its attempt abandoned in the journal and frees its trial.
+//! While the regions are not known it waits for them, until the operation's deadline at most. A
+//! dropped future leaves its attempt abandoned in the journal and frees its trial.
 //!
 //! # Extensions
 //! Reads the operation's [`Route`](cosmos_core::Route) and passes it on with the attempt's number.

@@ -1,7 +1,7 @@
 use std::task::{Context, Poll};
 
-use cosmos_core::{Begin, BoxError, FailureKind, Topology, TransportError, selection};
-use http::{Request, Response};
+use cosmos_core::{Begin, BoxError, FailureKind, Route, Topology, TransportError, selection};
+use http::{Request, Response, Uri};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -10,6 +10,9 @@ use super::future::{Placed, ResponseFuture};
 use crate::Account;
 use crate::clock::now;
 use crate::scope::Scope;
+
+/// More headers than endpoint and signing layer, and what layers ask for, add together.
+const MOST_HEADERS: usize = 16;
 
 /// Layers [`Endpoint`]. See the [module](super).
 #[derive(Clone, Debug)]
@@ -77,21 +80,36 @@ where
             self.inner = clone.clone();
             return ResponseFuture::wait(self.account.clone(), clone, scope, request);
         };
-        place(&self.account, &topology, &scope, &mut request).map_or_else(
-            |error| ResponseFuture::refused(error),
-            |placed| {
+        match place(&self.account, &topology, &scope, &mut request) {
+            Ok(placed) => {
                 let future = {
                     let _operation = scope.trace();
                     self.inner.call(request)
                 };
                 ResponseFuture::send(scope, placed, future)
-            },
-        )
+            }
+            Err(error) => {
+                // The readiness that is not used is given up, or it would keep a permit.
+                self.inner = self.inner.clone();
+                ResponseFuture::refused(error)
+            }
+        }
+    }
+}
+
+/// Whether the request is one more try of an operation that has begun in the account: the region
+/// that its URI names may have left meanwhile, but the operation stays the account's.
+fn is_under_way(route: &Route, uri: &Uri, topology: &Topology) -> bool {
+    let begun = || route.with_attempts(|attempts| !attempts.is_empty());
+    match route.steering.attempt {
+        // Placed by another endpoint layer, which may be one of another account.
+        Some(_) => topology.owned(uri),
+        None => !route.is_foreign() && begun(),
     }
 }
 
 /// Chooses the region of a request, begins the attempt and addresses it. `None`: the request is
-/// for a foreign host and is to pass as it is.
+/// for a foreign host, or another endpoint layer placed it, and is to pass as it is.
 pub(super) fn place<B>(
     account: &Account,
     topology: &Topology,
@@ -99,10 +117,26 @@ pub(super) fn place<B>(
     request: &mut Request<B>,
 ) -> Result<Option<Placed>, TransportError> {
     let route = &scope.route;
-    if !is_for(request, topology) {
-        route.set_foreign();
+    if !is_for(request, topology) && !is_under_way(route, request.uri(), topology) {
+        if route.steering.attempt.is_some() {
+            // An attempt of another account: what signs for this one must not take it for its own.
+            let mut onward = route.clone();
+            onward.steering.attempt = None;
+            request.extensions_mut().insert(onward);
+        } else {
+            route.set_foreign();
+        }
         return Ok(None);
     }
+    if let Some(passed) = route.passed() {
+        request.extensions_mut().insert(passed);
+        return Ok(None);
+    }
+    // Before the attempt begins: a map that is full would panic.
+    request
+        .headers_mut()
+        .try_reserve(MOST_HEADERS)
+        .map_err(|_| scope.error(FailureKind::InvalidRequest))?;
     let now = now();
     let refuse = |kind: FailureKind| {
         route.note_problem(kind.name());
@@ -121,7 +155,7 @@ pub(super) fn place<B>(
             now,
             Begin {
                 region: choice.region,
-                reason: route.steering.reason,
+                reason: route.reason(),
                 sequence: account.next_sequence(),
                 trial: choice.trial,
                 sole: choice.sole,
@@ -132,9 +166,7 @@ pub(super) fn place<B>(
         route.note_alternative(attempt);
     }
     address(request, endpoint, topology, route);
-    let mut onward = route.clone();
-    onward.steering.attempt = Some(attempt);
-    request.extensions_mut().insert(onward);
+    request.extensions_mut().insert(route.placed(attempt));
     Ok(Some(Placed::new(
         route.clone(),
         attempt,

@@ -15,7 +15,7 @@ use tokio::time::Sleep;
 use tower_service::Service;
 
 use super::{Again, Decision, Policy, Refreshing};
-use crate::clock::now;
+use crate::clock::{now, poll_until};
 use crate::scope::Scope;
 
 pin_project! {
@@ -50,6 +50,7 @@ struct Retrying<P, S, B> {
     // The service that was called; polled ready again before each further try.
     service: S,
     request: Request<B>,
+    // Where the try under way began: its attempts are the ones to decide on.
     position: Position,
 }
 
@@ -154,13 +155,7 @@ where
                             return Poll::Ready(surface(scope, last));
                         }
                         Poll::Pending => {
-                            let Some(deadline) = scope.route.deadline() else {
-                                return Poll::Pending;
-                            };
-                            let limit = limit.get_or_insert_with(|| {
-                                Box::pin(tokio::time::sleep_until(deadline.into()))
-                            });
-                            ready!(limit.as_mut().poll(cx));
+                            ready!(poll_until(limit, scope.route.deadline(), cx));
                             return Poll::Ready(surface_last(scope, this.last));
                         }
                     }
@@ -216,9 +211,10 @@ where
 
     fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {
         let mut request = self.request.clone();
-        let mut route = scope.route.clone();
-        route.steering = steering;
-        request.extensions_mut().insert(route);
+        request
+            .extensions_mut()
+            .insert(scope.route.steered(steering));
+        self.position = scope.route.position();
         self.service.call(request)
     }
 }
@@ -245,13 +241,14 @@ fn fits_deadline(scope: &Scope, again: Again) -> bool {
     fits
 }
 
-/// Whether an error is that of the attempt itself: reported by `EndpointLayer`, or by a foreign
-/// layer that gave up while the attempt was under way.
+/// Whether an error is that of the attempt itself: reported by `EndpointLayer`, or by a layer
+/// above it that gave up while the attempt was under way.
 fn is_of_attempt(error: &(dyn std::error::Error + 'static), attempt: &Attempt) -> bool {
     let Outcome::Failed(kind) = attempt.outcome else {
         return false;
     };
     match TransportError::find(error) {
+        Some(ours) if kind == FailureKind::Lost => ours.kind().is_regional(),
         Some(ours) => ours.kind() == kind,
         None => true,
     }

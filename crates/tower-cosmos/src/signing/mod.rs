@@ -99,7 +99,7 @@ fn is_for_account<B>(request: &Request<B>) -> bool {
 
 impl<S, B> Service<Request<B>> for Signing<S>
 where
-    S: Service<Request<B>>,
+    S: Service<Request<B>> + Clone,
     S::Error: Into<BoxError>,
 {
     type Response = S::Response;
@@ -114,6 +114,8 @@ where
         if is_for_account(&request)
             && let Err(error) = self.sign(&mut request)
         {
+            // The readiness that is not used is given up, or it would keep a permit.
+            self.inner = self.inner.clone();
             let error = Some(TransportError::caused(FailureKind::Credential, error));
             return ResponseFuture {
                 state: State::Refused { error },

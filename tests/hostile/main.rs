@@ -1,0 +1,17 @@
+//! Attempts to break the layers: odd orders, odd settings, odd neighbours, and random schedules.
+
+// Also outside of test functions, where clippy's own setting allows it.
+#![allow(clippy::unwrap_used)]
+
+mod bodies;
+mod explore;
+mod hosts;
+mod nesting;
+mod odd;
+mod runtimes;
+mod settings;
+
+/// A leaf with a fault.
+async fn panics(_: cosmos_tests::Req) -> Result<cosmos_tests::Res, cosmos_core::BoxError> {
+    panic!("a fault of the leaf")
+}
