@@ -174,7 +174,7 @@ impl FailureKind {
             Self::Excluded => "every region is excluded",
             Self::NoTopology => "the account's regions are not known",
             Self::TooManyAttempts => "too many attempts",
-            Self::RequestBody => "request body",
+            Self::RequestBody => "the request's body is too large, or could not be read",
             Self::InvalidRequest => "invalid request",
             Self::ClientClosed => "the client is closed",
         }

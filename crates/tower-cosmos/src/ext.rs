@@ -6,9 +6,9 @@ use tower::ServiceBuilder;
 use tower_layer::Stack;
 
 use crate::{
-    Account, AttemptTimeoutLayer, BufferLayer, Credential, DeadlineLayer, EndpointLayer,
-    RecommendedLayer, RegionFailoverLayer, RetryWithLayer, SessionRetryLayer, SessionTokenLayer,
-    ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, Credential, DeadlineLayer,
+    EndpointLayer, RecommendedLayer, RegionFailoverLayer, RetryWithLayer, SessionRetryLayer,
+    SessionTokenLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
 };
 
 /// Adds the layers of this crate to a [`ServiceBuilder`], with their default settings.
@@ -72,6 +72,9 @@ pub trait ServiceBuilderExt<L>: Sized {
     /// Reads response bodies to their end: [`BufferLayer`].
     fn buffer_response(self) -> ServiceBuilder<Stack<BufferLayer, L>>;
 
+    /// Makes any request body one that can be sent again: [`BufferRequestLayer`].
+    fn buffer_request(self) -> ServiceBuilder<Stack<BufferRequestLayer, L>>;
+
     /// Limits each attempt: [`AttemptTimeoutLayer`].
     fn attempt_timeout(self) -> ServiceBuilder<Stack<AttemptTimeoutLayer, L>>;
 }
@@ -123,6 +126,10 @@ impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
 
     fn buffer_response(self) -> ServiceBuilder<Stack<BufferLayer, L>> {
         self.layer(BufferLayer::new())
+    }
+
+    fn buffer_request(self) -> ServiceBuilder<Stack<BufferRequestLayer, L>> {
+        self.layer(BufferRequestLayer::new())
     }
 
     fn attempt_timeout(self) -> ServiceBuilder<Stack<AttemptTimeoutLayer, L>> {

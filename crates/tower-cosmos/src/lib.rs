@@ -65,5 +65,7 @@ pub use signing::SigningLayer;
 pub use stack::{Attempt, InRegion, Recommended, RecommendedLayer};
 pub use throttle_retry::ThrottleRetryLayer;
 
+pub use cosmos_core::signing::MasterKey;
+
 /// Words and decisions that the layers share.
 pub use cosmos_core as core;

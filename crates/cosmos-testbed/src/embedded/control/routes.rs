@@ -45,7 +45,8 @@ async fn route(
         return Err(Refusal(StatusCode::MISDIRECTED_REQUEST, message));
     }
     let method = request.method().clone();
-    let path = request.uri().path().to_owned();
+    // The URL that is printed ends in a slash, and is easily joined to one more.
+    let path = format!("/{}", request.uri().path().trim_start_matches('/'));
     let faults = FaultSwitches::new(Arc::clone(state));
     match (&method, path.as_str()) {
         (&Method::GET, "/account") => Ok(account(state)),
