@@ -5,6 +5,7 @@ mod budgets;
 mod entering;
 mod gate;
 mod journal;
+mod operation;
 mod settling;
 mod time;
 

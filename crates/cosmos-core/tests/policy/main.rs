@@ -4,6 +4,7 @@
 mod marking;
 mod moves;
 mod reconnect;
+mod session;
 mod verdict;
 mod waits;
 

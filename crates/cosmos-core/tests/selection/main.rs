@@ -1,6 +1,7 @@
 //! Where an attempt goes: each step of the order, exhaustion, and a naive second opinion.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod alternatives;
 mod case;
 mod exhausted;
 mod history;
@@ -10,7 +11,9 @@ mod steps;
 
 use std::time::Instant;
 
-use cosmos_core::selection::{AllGood, Choice, History, Standing, Standings, View, choose};
+use cosmos_core::selection::{
+    AllGood, Choice, History, Standing, Standings, View, choose, has_alternative,
+};
 use cosmos_core::{
     Access, Action, Attempt, Begin, Endpoint, FailureKind, Operation, Outcome, Reason, Region,
     RegionSet, Resource, Route, Status, Steering, Topology,
@@ -176,9 +179,17 @@ impl Ask {
     }
 
     fn choose(&self) -> Result<Choice, FailureKind> {
+        self.about(choose)
+    }
+
+    fn alternative_to(&self, chosen: &str) -> bool {
+        self.about(|view| has_alternative(view, region(chosen)))
+    }
+
+    fn about<T>(&self, question: impl FnOnce(&View<'_>) -> T) -> T {
         let history = History::of(&attempts(&self.made));
         let all_good = AllGood;
-        choose(&View {
+        question(&View {
             topology: &self.topology,
             operation: self.operation,
             excluded: self.excluded,
