@@ -313,3 +313,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_path_names_its_container_with_its_ids_decoded() {
+    let container = |path| Operation::container_of(path);
+    let named = Some("dbs/shop/colls/a b%c".to_owned());
+    for path in [
+        "/dbs/shop/colls/a%20b%25c",
+        "/dbs/shop/colls/a%20b%25c/docs/1",
+        "/dbs/shop/colls/a%20b%25c/sprocs/s/",
+    ] {
+        assert_eq!(container(path), named, "{path}");
+    }
+    for path in [
+        "/",
+        "/dbs/shop",
+        "/dbs/shop/colls",
+        "/dbs/shop/users/u",
+        "/offers/x",
+    ] {
+        assert_eq!(container(path), None, "{path}");
+    }
+}

@@ -108,6 +108,14 @@ fn budgets(plan: &Plan, journal: &Journal, attempts: &[Attempt]) -> Check {
         with(Reason::BackendFailover) <= 120 && spent(Budget::BackendFailover) <= 120,
         || "more than 120 backend failovers".into(),
     )?;
+    let session = with(Reason::Session);
+    require(session <= NAMES.len().max(2), || {
+        format!("{session} session retries")
+    })?;
+    let collisions = with(Reason::RetryWith);
+    require(collisions <= 35, || {
+        format!("{collisions} retries after 449")
+    })?;
     for name in NAMES {
         let region = Region::named(name).unwrap();
         let here = |reason| {
@@ -240,6 +248,8 @@ fn fixed(map: &HeaderMap) -> HeaderMap {
         headers::DATE,
         // Depends on the account's mode, which may change meanwhile.
         headers::ALLOW_TENTATIVE_WRITES,
+        // On session retries only, where it is asked for.
+        headers::HUB_REGION_PROCESSING_ONLY,
     ] {
         map.remove(name);
     }

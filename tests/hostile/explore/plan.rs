@@ -70,7 +70,10 @@ pub(crate) struct Operation {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
     Deadline(Option<Duration>),
+    Session { hub_only: bool },
+    SessionToken,
     Failover,
+    RetryWith,
     Throttle,
     Reconnect,
     Endpoint,
@@ -147,7 +150,12 @@ fn over(rng: &mut Rng) -> Vec<Over> {
     for _ in 0..=rng.usize(..2) {
         for layer in [
             Over::Deadline((rng.u8(..3) == 0).then(|| time(rng))),
+            Over::Session {
+                hub_only: rng.bool(),
+            },
+            Over::SessionToken,
             Over::Failover,
+            Over::RetryWith,
             Over::Throttle,
             Over::Reconnect,
         ] {

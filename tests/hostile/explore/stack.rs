@@ -13,7 +13,8 @@ use tower::limit::ConcurrencyLimitLayer;
 use tower::{Layer, ServiceExt};
 use tower_cosmos::{
     Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, DeadlineLayer, EndpointLayer,
-    RegionFailoverLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    RegionFailoverLayer, RetryWithLayer, SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer,
+    SigningLayer, ThrottleRetryLayer,
 };
 
 use super::plan::{Over, Plan};
@@ -68,6 +69,13 @@ fn wrap(layer: Over, account: &Account, inner: Stack) -> Stack {
                 .jitter(Jitter::None)
                 .layer(inner),
         ),
+        Over::Session { hub_only } => boxed(
+            SessionRetryLayer::new(account.clone())
+                .hub_only(hub_only)
+                .layer(inner),
+        ),
+        Over::SessionToken => boxed(SessionTokenLayer::new(account.clone()).layer(inner)),
+        Over::RetryWith => boxed(RetryWithLayer::new().jitter(Jitter::None).layer(inner)),
         Over::Throttle => boxed(ThrottleRetryLayer::new().jitter(Jitter::None).layer(inner)),
         Over::Reconnect => boxed(ShardReconnectLayer::new().layer(inner)),
         Over::Endpoint => boxed(EndpointLayer::new(account.clone()).layer(inner)),

@@ -37,4 +37,10 @@ mod tests {
             .collect();
         assert_eq!(texts, ["0:-1#42", "1:1#7#3=5"]);
     }
+
+    #[test]
+    fn an_endless_range_id_is_none() {
+        let read = |length| segments(&format!("{}:1", "r".repeat(length))).count();
+        assert_eq!((read(MAX_RANGE_ID), read(MAX_RANGE_ID + 1)), (1, 0));
+    }
 }

@@ -1,9 +1,13 @@
 //! What layers share beside attempts: headers, problems, the hub-only request, verdicts.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use cosmos_core::policy::Verdict;
-use cosmos_core::{AnswerListener, FailureKind, Operation, Route, Status};
+use cosmos_core::{
+    AnswerListener, Attempt, AttemptObserver, FailureKind, Operation, Outcome, Region, Route,
+    Status,
+};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 
@@ -24,6 +28,10 @@ fn a_header_that_was_asked_for_is_on_every_attempt_and_the_callers_own_stays() {
     route.add_headers(&mut map);
     route.add_headers(&mut map);
     assert_eq!(map.get_all(NAME).iter().collect::<Vec<_>>(), ["first"]);
+    let other = HeaderName::from_static("x-ms-noretry-449");
+    route.put_header(other.clone(), value("True"));
+    route.add_headers(&mut map);
+    assert_eq!((map.len(), &map[other]), (2, &value("True")));
     let mut own = HeaderMap::from_iter([(NAME, value("own"))]);
     route.add_headers(&mut own);
     assert_eq!(own[NAME], "own");
@@ -141,4 +149,29 @@ fn the_first_listener_hears_every_answer() {
         .answered(Status::new(200, 0), &HeaderMap::new());
     assert_eq!(*first.0.lock(), [Status::new(503, 0), Status::new(200, 0)]);
     assert!(second.0.lock().is_empty());
+}
+
+/// Overrules everything.
+#[derive(Debug)]
+struct Overruling;
+
+impl AttemptObserver for Overruling {
+    fn ended(&self, _: Operation, _: &Attempt, _: Instant) {}
+
+    fn lists(&self, _: Region) -> bool {
+        true
+    }
+
+    fn reclassify(&self, _: Operation, _: Outcome, _: Verdict) -> Verdict {
+        Verdict::Throttled
+    }
+}
+
+#[test]
+fn an_integrator_may_overrule_every_verdict_but_that_on_the_clients_own_timeout() {
+    let route = Route::new(READ, None, now());
+    route.observe(|| Arc::new(Overruling));
+    assert_eq!(route.verdict(false, answered(200, 0)), Verdict::Throttled);
+    assert_eq!(route.verdict(false, answered(408, 0)), Verdict::Throttled);
+    assert_eq!(route.verdict(false, answered(408, 20008)), Verdict::Surface);
 }

@@ -2,7 +2,7 @@
 
 use cosmos_core::{Access, Endpoint, Region, Topology};
 
-use crate::{GLOBAL, account, endpoint, read, reads, region};
+use crate::{GLOBAL, account, document, endpoint, read, reads, region};
 
 const EAST: &str = "East US";
 const WEST: &str = "West US 3";
@@ -161,4 +161,30 @@ fn the_global_endpoint_is_never_taken_for_a_region_that_left() {
         Some(&endpoint(GLOBAL))
     );
     assert!(!after.lists(Region::GLOBAL));
+}
+
+#[test]
+fn a_host_that_was_the_accounts_is_remembered_as_such() {
+    let before = read(&document(&["eastus", "westus3"], &["eastus"], false), &[]).unwrap();
+    let after = read(&document(&["eastus"], &["eastus"], false), &[]).unwrap();
+    let after = after.succeeding(&before);
+    let gone = "https://acct-westus3.documents.azure.com/dbs"
+        .parse()
+        .unwrap();
+    let foreign = "https://elsewhere.test/dbs".parse().unwrap();
+    let here = "https://acct-eastus.documents.azure.com/dbs"
+        .parse()
+        .unwrap();
+    assert_eq!(
+        [after.owns(&here), after.owns(&gone), after.owns(&foreign)],
+        [true, false, false]
+    );
+    assert_eq!(
+        [
+            after.owned(&here),
+            after.owned(&gone),
+            after.owned(&foreign)
+        ],
+        [false, true, false]
+    );
 }

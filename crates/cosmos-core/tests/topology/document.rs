@@ -177,3 +177,22 @@ fn a_region_listed_twice_counts_once_with_its_first_endpoint() {
         Some(&endpoint("https://first/"))
     );
 }
+
+#[test]
+fn the_default_consistency_is_session_unless_the_document_says_otherwise() {
+    let with = |policy: &str| {
+        let document = document(&["eastus"], &["eastus"], false);
+        let document = document.replacen('{', &format!("{{{policy}"), 1);
+        read(&document, &[]).unwrap().has_session_consistency()
+    };
+    assert!(with(""));
+    assert!(with(r#""userConsistencyPolicy":null,"#));
+    assert!(with(r#""userConsistencyPolicy":{},"#));
+    assert!(with(
+        r#""userConsistencyPolicy":{"defaultConsistencyLevel":"session"},"#
+    ));
+    for level in ["Strong", "BoundedStaleness", "ConsistentPrefix", "Eventual"] {
+        let policy = format!(r#""userConsistencyPolicy":{{"defaultConsistencyLevel":"{level}"}},"#);
+        assert!(!with(&policy), "{level}");
+    }
+}

@@ -128,15 +128,17 @@ pub(super) fn place<B>(
         }
         return Ok(None);
     }
-    if let Some(passed) = route.passed() {
-        request.extensions_mut().insert(passed);
-        return Ok(None);
-    }
     // Before the attempt begins: a map that is full would panic.
     request
         .headers_mut()
         .try_reserve(MOST_HEADERS)
         .map_err(|_| scope.error(FailureKind::InvalidRequest))?;
+    if let Some(passed) = route.passed() {
+        // What layers in between have asked for since it was placed.
+        passed.add_headers(request.headers_mut());
+        request.extensions_mut().insert(passed);
+        return Ok(None);
+    }
     let now = now();
     let refuse = |kind: FailureKind| {
         route.note_problem(kind.name());
