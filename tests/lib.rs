@@ -268,3 +268,21 @@ pub const fn s(seconds: u64) -> Duration {
 
 /// A shared count.
 pub type Count = Arc<std::sync::atomic::AtomicUsize>;
+
+/// Checks that a document of the repository is what its data makes it; with `COSMOS_BLESS` set,
+/// writes it anew.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_document(path: &str, wanted: &str) -> Result<(), String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let path = root.ok_or("no workspace")?.join(path);
+    if std::env::var_os("COSMOS_BLESS").is_some() {
+        return std::fs::write(&path, wanted).map_err(|error| error.to_string());
+    }
+    if std::fs::read_to_string(&path).unwrap_or_default() == wanted {
+        Ok(())
+    } else {
+        Err("it differs from its data: run with COSMOS_BLESS=1".to_owned())
+    }
+}

@@ -1,9 +1,7 @@
 //! `docs/cases.md`, made from the table.
 
 use std::fmt::Write;
-use std::fs;
 
-use crate::sources::root;
 use crate::table::{Case, Cover, Group, Standing};
 
 const PREFACE: &str = "\
@@ -20,17 +18,7 @@ what belongs to a part that is not built yet.
 ";
 
 pub(crate) fn check(groups: &[Group]) -> Result<(), String> {
-    let path = root().join("docs/cases.md");
-    let wanted = render(groups);
-    if std::env::var_os("COSMOS_BLESS").is_some() {
-        return fs::write(&path, wanted).map_err(|error| error.to_string());
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    if found == wanted {
-        Ok(())
-    } else {
-        Err("it differs from the table: run with COSMOS_BLESS=1".to_owned())
-    }
+    cosmos_tests::check_document("docs/cases.md", &render(groups))
 }
 
 fn render(groups: &[Group]) -> String {

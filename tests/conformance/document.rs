@@ -1,8 +1,6 @@
 //! `docs/conformance.md`, made from the same data as the tests.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
 use crate::table::Section;
 
@@ -22,20 +20,7 @@ gateway to leave 449 alone, and the journal must say what the wire says.
 ";
 
 pub(crate) fn check(sections: &[Section]) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .ok_or("no workspace")?;
-    let path = root.join("docs/conformance.md");
-    let wanted = render(sections);
-    if std::env::var_os("COSMOS_BLESS").is_some() {
-        return fs::write(&path, wanted).map_err(|error| error.to_string());
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    if found == wanted {
-        Ok(())
-    } else {
-        Err("it differs from the data: run with COSMOS_BLESS=1".to_owned())
-    }
+    cosmos_tests::check_document("docs/conformance.md", &render(sections))
 }
 
 fn render(sections: &[Section]) -> String {

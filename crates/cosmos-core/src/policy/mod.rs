@@ -17,7 +17,7 @@ mod verdict;
 use std::time::{Duration, Instant};
 
 pub use backoff::{Backoff, Jitter};
-pub use verdict::{Verdict, verdict};
+pub use verdict::{Verdict, is_repeatable, verdict};
 
 /// Whether a wait ends before the deadline, with time left for an attempt: it is strictly shorter
 /// than what is left. One that does not is not begun, and the last real answer is surfaced.

@@ -1,6 +1,7 @@
 //! One more try over another connection (retry specification, "Transport Errors": "1 local retry
 //! on a different TCP shard to the same endpoint").
 
+use super::is_repeatable;
 use crate::{Attempt, Operation, Outcome, Sent};
 
 /// Whether a failed attempt is repeated in the same region over another connection.
@@ -12,8 +13,7 @@ pub fn reconnects(operation: Operation, retry_writes: bool, attempt: &Attempt) -
     let Outcome::Failed(kind) = attempt.outcome else {
         return false;
     };
-    let repeatable =
-        !operation.is_stored_procedure_execution() && (retry_writes || operation.is_read());
+    let repeatable = is_repeatable(operation, retry_writes);
     kind.is_reconnectable()
         && !attempt.trial
         && !attempt.sole

@@ -37,16 +37,20 @@ pub fn verdict(
     multi_write: bool,
     outcome: Outcome,
 ) -> Verdict {
-    // Stored procedures are not idempotent: after an ambiguous failure they are never repeated.
-    // A caller may ask the same for all writes.
-    let repeatable =
-        !operation.is_stored_procedure_execution() && (retry_writes || operation.is_read());
+    let repeatable = is_repeatable(operation, retry_writes);
     match outcome {
         Outcome::Answered(status) => answered(operation, repeatable, multi_write, status),
         Outcome::Failed(kind) if !kind.is_regional() => Verdict::Surface,
         Outcome::Failed(kind) if kind.sent() == Sent::No || repeatable => Verdict::Failover,
         Outcome::Failed(_) | Outcome::InFlight | Outcome::Abandoned => Verdict::Surface,
     }
+}
+
+/// Whether an operation may be sent again after an attempt that may have been carried out. Stored
+/// procedures are not idempotent, so never; a caller may ask the same for all writes.
+#[must_use]
+pub const fn is_repeatable(operation: Operation, retry_writes: bool) -> bool {
+    !operation.is_stored_procedure_execution() && (retry_writes || operation.is_read())
 }
 
 fn answered(operation: Operation, repeatable: bool, multi_write: bool, status: Status) -> Verdict {

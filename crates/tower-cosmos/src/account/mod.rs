@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use cosmos_core::policy::session::{self, SessionPlan};
-use cosmos_core::policy::{Verdict, marking};
+use cosmos_core::policy::{Verdict, is_repeatable, marking};
 use cosmos_core::selection::{self, Choice, History, View, access};
 use cosmos_core::{
     Attempt, AttemptObserver, Endpoint, FailureKind, Operation, Outcome, Region, RegionSet, Route,
@@ -76,13 +76,6 @@ pub(crate) struct Placement {
     pub(crate) trial: Option<Trial>,
     /// Whether another region could take over if this one does not answer.
     pub(crate) has_alternative: bool,
-}
-
-/// Whether the operation may be sent again after an attempt that gave no answer.
-fn is_repeatable(route: &Route) -> bool {
-    let rules = route.rules();
-    !rules.operation.is_stored_procedure_execution()
-        && (rules.retry_writes || rules.operation.is_read())
 }
 
 /// An integrator's own verdicts. Implemented by closures.
@@ -186,7 +179,8 @@ impl Account {
         };
         loop {
             let (choice, alternative) = self.ask(topology, route, route.steering, now, ask)?;
-            let has_alternative = alternative && is_repeatable(route);
+            let rules = route.rules();
+            let has_alternative = alternative && is_repeatable(rules.operation, rules.retry_writes);
             if !choice.trial {
                 return Ok(Placement {
                     choice,
