@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use cosmos_core::policy::Verdict;
 use cosmos_core::{
-    AnswerListener, Attempt, AttemptObserver, FailureKind, Operation, Outcome, Region, Route,
-    Status,
+    AnswerListener, Attempt, AttemptObserver, FailureKind, Operation, Outcome, Reason, Region,
+    Route, Status,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 
-use crate::{READ, SPROC, WRITE, answered, now, to};
+use crate::{READ, SPROC, WRITE, answered, made, now, to};
 
 const NAME: HeaderName = HeaderName::from_static("x-ms-session-token");
 
@@ -174,4 +174,32 @@ fn an_integrator_may_overrule_every_verdict_but_that_on_the_clients_own_timeout(
     assert_eq!(route.verdict(false, answered(200, 0)), Verdict::Throttled);
     assert_eq!(route.verdict(false, answered(408, 0)), Verdict::Throttled);
     assert_eq!(route.verdict(false, answered(408, 20008)), Verdict::Surface);
+}
+
+#[test]
+fn a_reason_holds_for_the_one_attempt_that_it_was_given_for() {
+    let route = Route::new(READ, None, now());
+    assert_eq!(route.reason(), Reason::First);
+    made(&route, now(), answered(503, 0));
+    assert_eq!(
+        route.reason(),
+        Reason::Foreign,
+        "sent again by a layer that is not ours"
+    );
+    let steered = route.steered(route.steering.onward(Reason::Failover));
+    assert_eq!(steered.reason(), Reason::Failover);
+    made(&route, now(), answered(503, 0));
+    assert_eq!(steered.reason(), Reason::Foreign);
+}
+
+#[test]
+fn a_request_that_is_steered_anew_was_passed_on_by_nobody() {
+    let route = Route::new(READ, None, now());
+    let id = route.begin(now(), to("East US")).unwrap();
+    let passed = route.placed(id).passed().unwrap();
+    let again = passed.steered(passed.steering);
+    assert!(
+        again.passed().is_none(),
+        "the attempt was passed on already"
+    );
 }
