@@ -173,32 +173,31 @@ impl Account {
         route: &Route,
         now: Instant,
     ) -> Result<Placement, FailureKind> {
-        let ask = |view: &View<'_>| {
+        let rules = route.rules();
+        // Only what may be sent again can be taken over.
+        let repeatable = is_repeatable(rules.operation, rules.retry_writes);
+        let question = |view: &View<'_>| {
             let choice = selection::choose(view)?;
-            Ok((choice, selection::has_alternative(view, choice.region)))
+            let alternative = repeatable && selection::has_alternative(view, choice.region);
+            Ok((choice, alternative))
         };
         loop {
-            let (choice, alternative) = self.ask(topology, route, route.steering, now, ask)?;
-            let rules = route.rules();
-            let has_alternative = alternative && is_repeatable(rules.operation, rules.retry_writes);
-            if !choice.trial {
-                return Ok(Placement {
-                    choice,
-                    trial: None,
-                    has_alternative,
-                });
-            }
-            // Lost to another request: the region now stands as marked, so choose again. Each
-            // round takes one region out of the choice, so this ends.
-            let access = access(route.operation());
-            let trial = Marks::take_trial(&self.0.marks, choice.region, access, now);
-            if trial.is_some() {
+            let (choice, has_alternative) =
+                self.ask(topology, route, route.steering, now, question)?;
+            let take = || {
+                let access = access(rules.operation);
+                Marks::take_trial(&self.0.marks, choice.region, access, now)
+            };
+            let trial = choice.trial.then(take).flatten();
+            if !choice.trial || trial.is_some() {
                 return Ok(Placement {
                     choice,
                     trial,
                     has_alternative,
                 });
             }
+            // Lost to another request: the region now stands as marked, so choose again. Each
+            // round takes one region out of the choice, so this ends.
         }
     }
 
