@@ -1,13 +1,9 @@
 //! The account document, read with all its traps: absent lists, blank entries, unknown names.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::Location;
+use crate::json::Object;
 use crate::region::MAX_REGIONS;
 use crate::{Endpoint, Region};
 
@@ -63,29 +59,6 @@ struct RawLocation {
     name: Option<String>,
     #[serde(default)]
     database_account_endpoint: Option<String>,
-}
-
-/// A JSON object and nothing else: a derived `Deserialize` takes an array, too, by position.
-struct Object<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
-    }
 }
 
 pub(super) fn read(document: &[u8]) -> Result<Document, TopologyError> {
