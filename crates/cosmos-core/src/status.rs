@@ -15,6 +15,8 @@ pub struct Status {
 }
 
 impl Status {
+    /// 400/1024: the container is another one than the request was meant for.
+    pub const COLLECTION_RID_MISMATCH: Self = Self::new(400, 1024);
     /// 403/3: the region is not, or no longer, a write region.
     pub const WRITE_FORBIDDEN: Self = Self::new(403, 3);
     /// 403/1008: the region no longer owns the account.
@@ -94,6 +96,7 @@ impl Status {
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
         Some(match (self.code, self.substatus) {
+            (400, 1024) => "CollectionRidMismatch",
             (400, _) => "BadRequest",
             (401, _) => "Unauthorized",
             (403, 3) => "WriteForbidden",

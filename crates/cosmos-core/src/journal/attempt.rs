@@ -64,6 +64,21 @@ pub enum Outcome {
     Abandoned,
 }
 
+/// What makes something of an attempt's failure.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Oversight {
+    /// The marks of its endpoint.
+    #[default]
+    Endpoint,
+    /// The breaker, per partition.
+    Circuit,
+    /// The breaker, which counts an endpoint's failures at metadata before it is marked.
+    Metadata,
+    /// The memory of where single partitions accept writes.
+    WriteRegion,
+}
+
 /// How far the leaf got with an attempt.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,8 +108,16 @@ pub struct Attempt {
     pub phase: Phase,
     /// Whether it was the one trial of an endpoint whose mark had expired.
     pub trial: bool,
+    /// Whether it was the one probe of an open circuit.
+    pub probe: bool,
     /// Whether it was the one request allowed although every region is excluded.
     pub sole: bool,
+    /// Whether no region was available when it was chosen, so that there was nowhere better to go.
+    pub last_resort: bool,
+    /// What makes something of its failure.
+    pub oversight: Oversight,
+    /// The region whose retry guard was paid for it.
+    pub paid: Option<Region>,
     /// Whether another region could take over if this one does not answer: then it does not get
     /// all of the time that the operation has left.
     pub has_alternative: bool,
@@ -126,6 +149,7 @@ impl fmt::Display for Attempt {
 
 /// What `EndpointLayer` knows when it begins an attempt.
 #[derive(Copy, Clone, Debug)]
+#[must_use]
 pub struct Begin {
     /// The region chosen.
     pub region: Region,
@@ -135,6 +159,31 @@ pub struct Begin {
     pub sequence: u64,
     /// Whether the attempt is the trial of an endpoint.
     pub trial: bool,
+    /// Whether it is the probe of a circuit.
+    pub probe: bool,
     /// Whether it is the one request allowed although every region is excluded.
     pub sole: bool,
+    /// Whether no region was available.
+    pub last_resort: bool,
+    /// What makes something of its failure.
+    pub oversight: Oversight,
+    /// The region whose retry guard was paid for it.
+    pub paid: Option<Region>,
+}
+
+impl Begin {
+    /// A first attempt in a region, and nothing special.
+    pub const fn new(region: Region) -> Self {
+        Self {
+            region,
+            reason: Reason::First,
+            sequence: 0,
+            trial: false,
+            probe: false,
+            sole: false,
+            last_resort: false,
+            oversight: Oversight::Endpoint,
+            paid: None,
+        }
+    }
 }

@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use attempt::{Attempt, AttemptId, Begin, Outcome, Phase, Reason};
+pub use attempt::{Attempt, AttemptId, Begin, Outcome, Oversight, Phase, Reason};
 pub use budget::{Budget, Spent};
 pub(crate) use record::Record;
 
@@ -105,7 +105,8 @@ impl fmt::Debug for Journal {
 }
 
 impl fmt::Display for Journal {
-    /// One line per attempt, and one saying why nothing was sent.
+    /// One line per attempt, and one each saying why nothing was sent, and why the operation's
+    /// partition is not known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempts = self.attempts();
         for (number, attempt) in attempts.iter().enumerate() {
@@ -124,6 +125,9 @@ impl fmt::Display for Journal {
             let problem = self.problem();
             let problem = problem.as_deref().unwrap_or(unsaid);
             write!(f, "nothing was sent: {problem}")?;
+        }
+        if let Some(problem) = self.range_problem() {
+            write!(f, "\npartition unknown: {problem}")?;
         }
         Ok(())
     }

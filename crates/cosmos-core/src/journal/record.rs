@@ -82,7 +82,11 @@ impl Record {
             shard: None,
             phase: Phase::Unknown,
             trial: begin.trial,
+            probe: begin.probe,
             sole: begin.sole,
+            last_resort: begin.last_resort,
+            oversight: begin.oversight,
+            paid: begin.paid,
             has_alternative: false,
             began: now,
             duration: None,
@@ -112,6 +116,22 @@ impl Record {
         attempt.outcome = outcome;
         attempt.duration = Some(now.saturating_duration_since(attempt.began));
         Some(*attempt)
+    }
+
+    /// The attempt that this one repeats over another connection, if it does; of several in a row,
+    /// the one that broke first.
+    pub(crate) fn reconnected_by(&self, id: AttemptId) -> Option<Attempt> {
+        let (before, from) = self.attempts.split_at_checked(id.0 as usize)?;
+        let attempt = from.first()?;
+        let mut here = before
+            .iter()
+            .rev()
+            .filter(|earlier| earlier.region == attempt.region);
+        if attempt.reason != Reason::Reconnect {
+            return None;
+        }
+        here.find(|earlier| earlier.reason != Reason::Reconnect)
+            .copied()
     }
 
     /// Turns the attempts from `from` on that were dropped unfinished into failures, unless the

@@ -155,6 +155,10 @@ impl Operation {
         };
         let [database, container] = [*database, *container]
             .map(|id| percent_encoding::percent_decode_str(id).decode_utf8_lossy());
+        // An id has no slash, so this would be another container's link.
+        if database.contains('/') || container.contains('/') {
+            return None;
+        }
         Some(format!("dbs/{database}/colls/{container}"))
     }
 

@@ -1,11 +1,12 @@
 //! What an attempt's outcome does to its endpoint's marks.
 //!
-//! Without a breaker or PPAF that manages the attempt, an endpoint is marked whole (retry
-//! specification, "PPCB vs Endpoint-Level Marking"). An endpoint that could not be reached is
-//! marked always, for reads and writes.
+//! Without a breaker or a memory of write regions that oversees the attempt, an endpoint is marked
+//! whole (retry specification, "PPCB vs Endpoint-Level Marking"). With one, a partition that fails
+//! does not darken the endpoint for all others. An endpoint that could not be reached is marked
+//! always, for reads and writes.
 
 use crate::selection::access;
-use crate::{Access, Operation, Outcome, Sent, Status};
+use crate::{Access, Operation, Outcome, Oversight, Sent, Status};
 
 /// Why an endpoint is marked, which decides what clears it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,8 +39,45 @@ pub enum Effect {
 }
 
 /// The effect of an outcome on the marks of the region that it came from.
+///
+/// `at_threshold` says that a breaker that counts failures at metadata has counted enough.
 #[must_use]
-pub fn effect(operation: Operation, outcome: Outcome) -> Effect {
+pub fn effect(
+    operation: Operation,
+    outcome: Outcome,
+    oversight: Oversight,
+    at_threshold: bool,
+) -> Effect {
+    let alone = effect_of_one(operation, outcome);
+    let Effect::Mark { cause, .. } = alone else {
+        return alone;
+    };
+    let marks = cause == Cause::Unreachable
+        || match oversight {
+            Oversight::Endpoint => true,
+            Oversight::Metadata => denies_role(operation, outcome) || at_threshold,
+            Oversight::Circuit | Oversight::WriteRegion => false,
+        };
+    match outcome {
+        _ if marks => alone,
+        // It answered, so it can be reached; how well it is, others keep account of.
+        Outcome::Answered(_) => Effect::Reached,
+        _ => Effect::None,
+    }
+}
+
+/// Whether a region says that it is not, or not any more, what the account document says it is.
+#[must_use]
+pub fn denies_role(operation: Operation, outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Answered(Status::WRITE_FORBIDDEN) => operation.is_write(),
+        Outcome::Answered(Status::DATABASE_ACCOUNT_NOT_FOUND) => true,
+        _ => false,
+    }
+}
+
+/// The effect of an outcome that stands for the endpoint as a whole.
+fn effect_of_one(operation: Operation, outcome: Outcome) -> Effect {
     let side = access(operation);
     let own_side = Effect::Mark {
         cause: Cause::Answer,
@@ -88,7 +126,7 @@ mod tests {
     const WRITE: Operation = Operation::new(Action::Create, Resource::Item);
 
     fn sides(operation: Operation, outcome: Outcome) -> Option<(bool, bool)> {
-        match effect(operation, outcome) {
+        match effect_of_one(operation, outcome) {
             Effect::Mark { read, write, .. } => Some((read, write)),
             _ => None,
         }
@@ -129,10 +167,13 @@ mod tests {
         assert_eq!(sides(READ, answered(503, 0)), Some((true, false)));
         assert_eq!(sides(WRITE, answered(429, 3092)), Some((false, true)));
         assert_eq!(sides(READ, answered(429, 3200)), None);
-        assert_eq!(effect(READ, answered(410, 1002)), Effect::Reached);
-        assert_eq!(effect(READ, answered(404, 0)), Effect::Clear(Access::Read));
+        assert_eq!(effect_of_one(READ, answered(410, 1002)), Effect::Reached);
         assert_eq!(
-            effect(WRITE, answered(201, 0)),
+            effect_of_one(READ, answered(404, 0)),
+            Effect::Clear(Access::Read)
+        );
+        assert_eq!(
+            effect_of_one(WRITE, answered(201, 0)),
             Effect::Clear(Access::Write)
         );
     }

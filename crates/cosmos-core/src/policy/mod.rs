@@ -2,12 +2,14 @@
 //!
 //! [`verdict`] classifies an outcome once for all layers; each layer acts on the verdicts that
 //! are its own and surfaces the rest. How far it may go is in [`failover`], [`throttle`],
-//! [`reconnect`], [`retry_with`], [`session`]; how long it waits in [`backoff`]; whether a wait is worth beginning in
+//! [`reconnect`], [`retry_with`], [`session`]; what a failure does to its region in [`oversight`] and
+//! [`marking`]; how long it waits in [`backoff`]; whether a wait is worth beginning in
 //! [`fits`].
 
 pub mod backoff;
 pub mod failover;
 pub mod marking;
+pub mod oversight;
 pub mod reconnect;
 pub mod retry_with;
 pub mod session;

@@ -6,7 +6,7 @@ use crate::{Attempt, Operation, Outcome, Sent};
 
 /// Whether a failed attempt is repeated in the same region over another connection.
 ///
-/// Not for a trial: its one request was to find out, and it has. Stored procedures, and writes
+/// Not for a trial or a probe: its one request was to find out, and it has. Stored procedures, and writes
 /// that the caller does not want repeated, only if nothing was sent.
 #[must_use]
 pub fn reconnects(operation: Operation, retry_writes: bool, attempt: &Attempt) -> bool {
@@ -16,6 +16,7 @@ pub fn reconnects(operation: Operation, retry_writes: bool, attempt: &Attempt) -
     let repeatable = is_repeatable(operation, retry_writes);
     kind.is_reconnectable()
         && !attempt.trial
+        && !attempt.probe
         && !attempt.sole
         && (repeatable || kind.sent() == Sent::No)
 }

@@ -1,6 +1,6 @@
 //! 404/1002: another region with the same session token (retry specification, "404/1002").
 
-use crate::selection::candidates;
+use crate::selection::{Scope, candidates};
 use crate::{Operation, Region, RegionSet, Topology};
 
 /// Retries on a single-write account.
@@ -21,7 +21,7 @@ pub struct SessionPlan {
 #[must_use]
 pub fn plan(topology: &Topology, operation: Operation, excluded: RegionSet) -> SessionPlan {
     if topology.is_multi_write() {
-        let allowed = candidates(topology, operation)
+        let allowed = candidates(topology, operation, Scope::Listed)
             .iter()
             .filter(|region| !excluded.contains(**region))
             .count();

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::{Route, Steering};
-use crate::{Attempt, AttemptId, Begin, FailureKind, Outcome, Phase, Reason, Spent};
+use super::{Ended, Route, Steering};
+use crate::{Attempt, AttemptId, Begin, FailureKind, Outcome, Oversight, Phase, Reason, Spent};
 
 /// How many attempts an operation had made when a layer's call began.
 #[derive(Copy, Clone, Debug)]
@@ -74,9 +74,12 @@ impl Route {
 
     /// Ends an attempt and tells the account. A second end of the same attempt does nothing.
     pub fn end(&self, id: AttemptId, now: Instant, outcome: Outcome) {
-        let ended = self.operation.record.lock().end(id, now, outcome);
+        let (ended, broken) = {
+            let mut record = self.operation.record.lock();
+            (record.end(id, now, outcome), record.reconnected_by(id))
+        };
         if let Some(attempt) = ended {
-            self.tell(&attempt, now);
+            self.tell(&attempt, broken.as_ref(), false, now);
         }
     }
 
@@ -97,7 +100,7 @@ impl Route {
             )
         };
         for attempt in &settled {
-            self.tell(attempt, now);
+            self.tell(attempt, None, true, now);
         }
         last
     }
@@ -152,9 +155,29 @@ impl Route {
         decide(&mut self.operation.record.lock().spent)
     }
 
-    fn tell(&self, attempt: &Attempt, now: Instant) {
+    fn tell(&self, attempt: &Attempt, reconnects: Option<&Attempt>, settled: bool, now: Instant) {
+        let operation = self.operation();
+        let at_threshold = match (attempt.oversight, self.operation.breaker.get()) {
+            (Oversight::Circuit | Oversight::Metadata, Some((_, breaker))) => {
+                let patience = self
+                    .deadline()
+                    .map(|deadline| deadline.saturating_duration_since(self.operation.began));
+                self.with_partition(|partition| {
+                    let ended = Ended {
+                        partition,
+                        operation,
+                        attempt,
+                        reconnects,
+                        settled,
+                        patience,
+                    };
+                    breaker.ended(&ended, now)
+                })
+            }
+            _ => false,
+        };
         if let Some(observer) = self.operation.observer.get() {
-            observer.ended(self.operation(), attempt, now);
+            observer.ended(operation, attempt, at_threshold, now);
         }
     }
 }

@@ -6,10 +6,11 @@
 mod attempts;
 mod observer;
 mod options;
+mod partition;
 mod steering;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,9 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 pub use attempts::Position;
-pub use observer::{AnswerListener, AttemptObserver};
+pub use observer::{
+    AnswerListener, AttemptObserver, Breaker, Ended, RangeLookup, Toll, WriteRegionMemory,
+};
 pub use options::OperationOptions;
 pub use steering::Steering;
 
@@ -26,6 +29,7 @@ use crate::headers;
 use crate::journal::Record;
 use crate::policy::{Verdict, verdict};
 use crate::{Journal, Operation, Outcome, Region, RegionSet, Status};
+use partition::Target;
 
 /// What is fixed for the operation.
 #[derive(Debug)]
@@ -38,8 +42,6 @@ pub struct Rules {
     pub strict: bool,
     /// Whether writes are sent again after an ambiguous failure.
     pub retry_writes: bool,
-    /// The partition key range that the caller named.
-    pub range: Option<Box<str>>,
 }
 
 /// Everything that the layers share about one operation.
@@ -48,12 +50,29 @@ pub(crate) struct OperationState {
     pub(crate) rules: Rules,
     pub(crate) began: Instant,
     pub(crate) record: Mutex<Record>,
+    pub(crate) target: Target,
     observer: OnceLock<Arc<dyn AttemptObserver>>,
+    breaker: OnceLock<(AccountId, Arc<dyn Breaker>)>,
+    write_regions: OnceLock<(AccountId, Arc<dyn WriteRegionMemory>)>,
+    ranges: OnceLock<Arc<dyn RangeLookup>>,
     listener: OnceLock<Arc<dyn AnswerListener>>,
     activity_id: OnceLock<HeaderValue>,
     foreign: AtomicBool,
     hub_only: AtomicBool,
     headers: Mutex<SmallVec<[(HeaderName, HeaderValue); 2]>>,
+}
+
+/// Tells the accounts of a process apart: what one account's layers plant is nothing to another.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AccountId(u64);
+
+impl AccountId {
+    /// One that no other account has.
+    #[must_use]
+    pub fn unique() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// The shared routing state of one operation, and the steering of its next attempt.
@@ -84,7 +103,10 @@ impl Route {
             });
         }
         let operation = operation_of(request)?;
-        let route = Self::new(operation, request.extensions().get(), now);
+        let options = request.extensions().get::<OperationOptions>();
+        let route = Self::make(operation, options, now, |target| {
+            target.read(operation, request);
+        });
         request.extensions_mut().insert(route.clone());
         Some(Entered { route, first: true })
     }
@@ -99,9 +121,20 @@ impl Route {
     /// The route of an operation that begins now.
     #[must_use]
     pub fn new(operation: Operation, options: Option<&OperationOptions>, now: Instant) -> Self {
+        Self::make(operation, options, now, |_| {})
+    }
+
+    fn make(
+        operation: Operation,
+        options: Option<&OperationOptions>,
+        now: Instant,
+        complete: impl FnOnce(&mut Target),
+    ) -> Self {
         let defaults = OperationOptions::default();
         let options = options.unwrap_or(&defaults);
         let record = Record::with_deadline(options.deadline_from(now));
+        let mut target = Target::of_options(options);
+        complete(&mut target);
         let route = Self {
             operation: Arc::new(OperationState {
                 rules: Rules {
@@ -109,11 +142,14 @@ impl Route {
                     excluded: options.excluded(),
                     strict: options.is_strict(),
                     retry_writes: options.retries_writes(),
-                    range: options.range().map(Into::into),
                 },
                 began: now,
                 record: Mutex::new(record),
+                target,
                 observer: OnceLock::new(),
+                breaker: OnceLock::new(),
+                write_regions: OnceLock::new(),
+                ranges: OnceLock::new(),
                 listener: OnceLock::new(),
                 activity_id: OnceLock::new(),
                 foreign: AtomicBool::new(false),
@@ -248,6 +284,61 @@ impl Route {
         self.operation.observer.get_or_init(observer);
     }
 
+    /// Takes from the account's retry guard what sending again with this steering costs.
+    #[must_use]
+    pub fn pay(&self, steering: Steering) -> Toll {
+        let observer = self.operation.observer.get();
+        observer.map_or(Toll::Free, |observer| observer.pay(self, steering))
+    }
+
+    /// Gives back what was paid for an attempt that is not made.
+    pub fn pay_back(&self, region: Region) {
+        if let Some(observer) = self.operation.observer.get() {
+            observer.pay_back(region);
+        }
+    }
+
+    /// Plants the breaker that oversees the operation's attempts at an account; the first one stays.
+    pub fn plant_breaker(&self, account: AccountId, breaker: impl FnOnce() -> Arc<dyn Breaker>) {
+        let planted = || (account, breaker());
+        self.operation.breaker.get_or_init(planted);
+    }
+
+    /// The account's breaker, if there is one.
+    #[must_use]
+    pub fn breaker(&self, account: AccountId) -> Option<&Arc<dyn Breaker>> {
+        of_account(&self.operation.breaker, account)
+    }
+
+    /// Plants the memory of where an account's partitions accept writes; the first one stays.
+    pub fn plant_write_regions(
+        &self,
+        account: AccountId,
+        memory: impl FnOnce() -> Arc<dyn WriteRegionMemory>,
+    ) {
+        let planted = || (account, memory());
+        self.operation.write_regions.get_or_init(planted);
+    }
+
+    /// The memory of where the account's partitions accept writes, if there is one.
+    #[must_use]
+    pub fn write_regions(&self, account: AccountId) -> Option<&Arc<dyn WriteRegionMemory>> {
+        of_account(&self.operation.write_regions, account)
+    }
+
+    /// Plants what finds out the operation's partition; the first one stays. Returns whether it is
+    /// this one.
+    pub fn plant_ranges(&self, ranges: &Arc<dyn RangeLookup>) -> bool {
+        let planted = self.operation.ranges.get_or_init(|| Arc::clone(ranges));
+        Arc::ptr_eq(planted, ranges)
+    }
+
+    /// What finds out the operation's partition, if anything does.
+    #[must_use]
+    pub fn ranges(&self) -> Option<&Arc<dyn RangeLookup>> {
+        self.operation.ranges.get()
+    }
+
     /// Plants what hears of the operation's answers; the first one stays.
     pub fn listen(&self, listener: impl FnOnce() -> Arc<dyn AnswerListener>) {
         self.operation.listener.get_or_init(listener);
@@ -255,6 +346,9 @@ impl Route {
 
     /// Tells of an answer.
     pub fn answered(&self, status: Status, headers: &HeaderMap) {
+        if let Some(ranges) = self.ranges() {
+            ranges.answered(self, status, headers);
+        }
         if let Some(listener) = self.operation.listener.get() {
             listener.answered(self.operation(), status, headers);
         }
@@ -268,6 +362,11 @@ impl Route {
             .get()
             .is_none_or(|observer| observer.lists(region))
     }
+}
+
+fn of_account<T>(planted: &OnceLock<(AccountId, T)>, account: AccountId) -> Option<&T> {
+    let (owner, planted) = planted.get()?;
+    (*owner == account).then_some(planted)
 }
 
 fn operation_of<B>(request: &http::Request<B>) -> Option<Operation> {

@@ -16,6 +16,8 @@ pub struct Steering {
     pub avoid_shard: Option<u16>,
     /// Why the attempt is made.
     pub reason: Reason,
+    /// The region whose retry guard was paid for the attempt.
+    pub paid: Option<Region>,
     /// The attempt that this very request is, set by `EndpointLayer` for the layers below it.
     pub attempt: Option<AttemptId>,
 }
@@ -28,6 +30,7 @@ impl Steering {
             pin: Some(region),
             reason,
             avoid_shard: None,
+            paid: None,
             attempt: None,
             ..self
         }
@@ -40,6 +43,7 @@ impl Steering {
             pin: None,
             reason,
             avoid_shard: None,
+            paid: None,
             attempt: None,
             ..self
         }

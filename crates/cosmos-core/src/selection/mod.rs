@@ -19,36 +19,22 @@
 //! Exhaustion Fallback").
 
 mod history;
+mod standings;
 
 use crate::{Access, FailureKind, Operation, Region, RegionSet, Steering, Topology};
 
 pub use history::{History, failed_in_region};
+pub use standings::{AllGood, Standing, Standings};
 
-/// Whether something that keeps a state per region lets a request through.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// Nothing speaks against the region.
-    Good,
-    /// The region is to be tried by one request at a time.
-    Due,
-    /// The region is to be avoided.
-    Bad,
-}
-
-/// Answers how a region stands: the account's endpoint marks do, and a breaker's circuits.
-pub trait Standings: std::fmt::Debug {
-    /// How the region stands for this access.
-    fn standing(&self, region: Region, access: Access) -> Standing;
-}
-
-/// Everything is good: an account without marks, an operation without a breaker.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct AllGood;
-
-impl Standings for AllGood {
-    fn standing(&self, _: Region, _: Access) -> Standing {
-        Standing::Good
-    }
+/// Which regions an operation may go to.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Those that the account lists for its access.
+    #[default]
+    Listed,
+    /// Every region of the account: a single-write account moves the write region of single
+    /// partitions, to any region that it replicates to.
+    Everywhere,
 }
 
 /// What a choice depends on.
@@ -58,6 +44,8 @@ pub struct View<'a> {
     pub topology: &'a Topology,
     /// What the request does.
     pub operation: Operation,
+    /// Which regions it may go to.
+    pub scope: Scope,
     /// The regions that the caller or the account's owner excluded.
     pub excluded: RegionSet,
     /// Whether to refuse if every candidate is excluded.
@@ -83,6 +71,8 @@ pub struct Choice {
     pub probe: bool,
     /// Every candidate is excluded: this is the only request that may be sent.
     pub sole: bool,
+    /// No candidate was available: whatever comes of it, there was nowhere better to go.
+    pub last_resort: bool,
 }
 
 impl Choice {
@@ -92,6 +82,7 @@ impl Choice {
             trial: false,
             probe: false,
             sole: false,
+            last_resort: false,
         }
     }
 }
@@ -100,7 +91,10 @@ impl Choice {
 ///
 /// Metadata writes go to the hub alone, even where every region accepts items.
 #[must_use]
-pub fn candidates(topology: &Topology, operation: Operation) -> &[Region] {
+pub fn candidates(topology: &Topology, operation: Operation, scope: Scope) -> &[Region] {
+    if scope == Scope::Everywhere {
+        return topology.write_order_everywhere();
+    }
     let order = topology.order(access(operation));
     if operation.is_metadata() && operation.is_write() {
         let hub = topology.hub();
@@ -125,7 +119,7 @@ pub const fn access(operation: Operation) -> Access {
 /// # Errors
 /// [`FailureKind::Excluded`] if every candidate is excluded and nothing may be sent (any more).
 pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
-    let candidates = candidates(view.topology, view.operation);
+    let candidates = view.candidates();
     let mut allowed = candidates
         .iter()
         .copied()
@@ -138,7 +132,10 @@ pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
         && view.allows(pin)
         && view.has(pin)
     {
-        return Ok(Choice::plain(pin));
+        return Ok(Choice {
+            last_resort: view.circuits.is_some() && !view.any_available(),
+            ..Choice::plain(pin)
+        });
     }
     if let Some(first) = view.steering.first_choice
         && candidates.contains(&first)
@@ -164,24 +161,35 @@ pub fn choose(view: &View<'_>) -> Result<Choice, FailureKind> {
     if let Some((choice, _)) = least {
         return Ok(choice);
     }
-    Ok(Choice::plain(view.none_available(candidates)))
+    Ok(Choice {
+        last_resort: true,
+        ..Choice::plain(view.none_available(candidates))
+    })
 }
 
 /// Whether an untried candidate other than `chosen` is available, so that an attempt there should
 /// leave some of the operation's time for it.
 #[must_use]
 pub fn has_alternative(view: &View<'_>, chosen: Region) -> bool {
-    candidates(view.topology, view.operation)
-        .iter()
-        .any(|region| {
-            *region != chosen
-                && view.allows(*region)
-                && !view.history.tried(*region)
-                && view.if_available(*region).is_some()
-        })
+    view.candidates().iter().any(|region| {
+        *region != chosen
+            && view.allows(*region)
+            && !view.history.tried(*region)
+            && view.if_available(*region).is_some()
+    })
 }
 
 impl View<'_> {
+    fn candidates(&self) -> &[Region] {
+        candidates(self.topology, self.operation, self.scope)
+    }
+
+    fn any_available(&self) -> bool {
+        self.candidates()
+            .iter()
+            .any(|region| self.allows(*region) && self.if_available(*region).is_some())
+    }
+
     fn allows(&self, region: Region) -> bool {
         // The global endpoint is no region, so no exclusion is about it.
         region == Region::GLOBAL || !self.excluded.contains(region)
@@ -242,7 +250,10 @@ impl View<'_> {
             && self.allows(last)
             && self.topology.endpoint(last, access).is_some()
         {
-            return Ok(Choice::plain(last));
+            return Ok(Choice {
+                last_resort: true,
+                ..Choice::plain(last)
+            });
         }
         if self.strict || self.history.last_region().is_some() {
             return Err(FailureKind::Excluded);
@@ -254,6 +265,7 @@ impl View<'_> {
         };
         Ok(Choice {
             sole: true,
+            last_resort: true,
             ..Choice::plain(region)
         })
     }

@@ -37,6 +37,7 @@ pub struct Topology {
     session_consistency: bool,
     read_order: Vec<Region>,
     write_order: Vec<Region>,
+    write_order_everywhere: Vec<Region>,
     unknown_preferences: Vec<Region>,
     departed: Vec<Location>,
 }
@@ -68,6 +69,7 @@ impl Topology {
             writable: document.writable,
             read_order: Vec::new(),
             write_order: Vec::new(),
+            write_order_everywhere: Vec::new(),
             unknown_preferences: Vec::new(),
             departed: Vec::new(),
         };
@@ -92,6 +94,7 @@ impl Topology {
             session_consistency: true,
             read_order: Vec::new(),
             write_order: Vec::new(),
+            write_order_everywhere: Vec::new(),
             unknown_preferences: Vec::new(),
             departed: Vec::new(),
         };
@@ -115,6 +118,9 @@ impl Topology {
         self.read_order = ordered(readable, preferred);
         // On a single-write account entry 0 is the writer whatever the caller prefers.
         self.write_order = ordered(writable, if self.multi_write { preferred } else { &[] });
+        // The account's own order is its failover priority.
+        let everywhere = self.write_order.iter().copied().chain(self.readable());
+        self.write_order_everywhere = distinct(everywhere);
         self.unknown_preferences = preferred
             .iter()
             .copied()
@@ -199,6 +205,13 @@ impl Topology {
             Access::Read => &self.read_order,
             Access::Write => &self.write_order,
         }
+    }
+
+    /// The regions to try for a write whose partition may have moved to any of them: the write
+    /// list, then the others in the account's order.
+    #[must_use]
+    pub fn write_order_everywhere(&self) -> &[Region] {
+        &self.write_order_everywhere
     }
 
     /// The readable regions in the account's own order, which is its failover priority.
@@ -295,13 +308,17 @@ impl Topology {
 }
 
 fn ordered(account: &[Location], preferred: &[Region]) -> Vec<Region> {
-    let mut order: Vec<Region> = Vec::with_capacity(account.len());
     let listed = |region: &Region| account.iter().any(|location| location.region == *region);
     let wanted = preferred.iter().copied().filter(listed);
-    for region in wanted.chain(account.iter().map(|location| location.region)) {
-        if !order.contains(&region) {
-            order.push(region);
+    distinct(wanted.chain(account.iter().map(|location| location.region)))
+}
+
+fn distinct(regions: impl Iterator<Item = Region>) -> Vec<Region> {
+    let mut distinct = Vec::new();
+    for region in regions {
+        if !distinct.contains(&region) {
+            distinct.push(region);
         }
     }
-    order
+    distinct
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cosmos_core::{
-    Action, Journal, JournalSlot, Operation, OperationOptions, Reason, RegionError, RegionSet,
-    Resource, Route, Steering,
+    Action, Journal, JournalSlot, Operation, OperationOptions, RangeId, Reason, RegionError,
+    RegionSet, Resource, Route, Steering,
 };
 use http::{HeaderValue, Method, Request};
 
@@ -80,7 +80,7 @@ fn the_rules_are_what_the_caller_asked_for() {
     let excluded = ["East US", "West US 3", "Japan East"].map(region);
     assert_eq!(rules.excluded, excluded.into_iter().collect());
     assert!(rules.strict && !rules.retry_writes);
-    assert_eq!(rules.range.as_deref(), Some("17"));
+    assert_eq!(route.range(), Some(RangeId::new("17")));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn without_options_nothing_is_excluded_and_writes_are_repeated() {
     let rules = route.rules();
     assert_eq!(rules.excluded, RegionSet::EMPTY);
     assert!(!rules.strict && rules.retry_writes);
-    assert_eq!(rules.range, None);
+    assert_eq!(route.range(), None);
     assert_eq!(route.deadline(), None);
 }
 
@@ -160,6 +160,7 @@ fn a_repetition_pins_the_region_and_a_move_clears_the_pin() {
         first_choice: Some(region("Japan East")),
         avoid_shard: Some(3),
         reason: Reason::First,
+        paid: Some(region("Japan East")),
         attempt: Some(id),
     };
     let again = before.again(region("East US"), Reason::Throttle);

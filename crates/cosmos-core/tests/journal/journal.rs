@@ -137,6 +137,7 @@ fn a_journal_can_be_read_while_the_account_is_told() {
             &self,
             _: cosmos_core::Operation,
             _: &cosmos_core::Attempt,
+            _: bool,
             _: std::time::Instant,
         ) {
             assert_eq!(self.0.journal().attempts().len(), 1);

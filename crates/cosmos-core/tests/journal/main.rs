@@ -6,6 +6,7 @@ mod entering;
 mod gate;
 mod journal;
 mod operation;
+mod reconnects;
 mod settling;
 mod time;
 
@@ -37,11 +38,8 @@ fn region(name: &str) -> Region {
 
 fn to(name: &str) -> Begin {
     Begin {
-        region: region(name),
         reason: Reason::Failover,
-        sequence: 0,
-        trial: false,
-        sole: false,
+        ..Begin::new(region(name))
     }
 }
 
@@ -82,7 +80,7 @@ impl Heard {
 }
 
 impl AttemptObserver for Heard {
-    fn ended(&self, operation: Operation, attempt: &Attempt, now: Instant) {
+    fn ended(&self, operation: Operation, attempt: &Attempt, _: bool, now: Instant) {
         self.0.lock().push((operation, *attempt, now));
     }
 

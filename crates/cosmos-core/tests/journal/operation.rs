@@ -156,7 +156,7 @@ fn the_first_listener_hears_every_answer() {
 struct Overruling;
 
 impl AttemptObserver for Overruling {
-    fn ended(&self, _: Operation, _: &Attempt, _: Instant) {}
+    fn ended(&self, _: Operation, _: &Attempt, _: bool, _: Instant) {}
 
     fn lists(&self, _: Region) -> bool {
         true

@@ -15,11 +15,10 @@ fn an_attempt_is_kept_as_it_was_begun_noted_and_ended() {
     let now = now();
     let route = Route::new(READ, None, now);
     let begin = Begin {
-        region: region("West US 3"),
         reason: Reason::Session,
         sequence: 42,
         trial: true,
-        sole: false,
+        ..Begin::new(region("West US 3"))
     };
     let id = route.begin(now + ms(5), begin).unwrap();
     let fresh = route.attempt(id).unwrap();

@@ -1,7 +1,7 @@
 //! What outcomes do to the marks of an endpoint that no breaker manages.
 
 use cosmos_core::policy::marking::{Cause, Effect, effect};
-use cosmos_core::{Access, FailureKind, Operation, Outcome};
+use cosmos_core::{Access, FailureKind, Operation, Outcome, Oversight};
 
 use crate::{FAILURES, READS, SPROC, WRITES, answered};
 
@@ -35,14 +35,14 @@ fn writes() -> impl Iterator<Item = Operation> {
 fn assert_row(outcome: Outcome, of_reads: Effect, of_writes: Effect) {
     for operation in READS {
         assert_eq!(
-            effect(operation, outcome),
+            effect(operation, outcome, Oversight::Endpoint, false),
             of_reads,
             "{operation:?} {outcome:?}"
         );
     }
     for operation in writes() {
         assert_eq!(
-            effect(operation, outcome),
+            effect(operation, outcome, Oversight::Endpoint, false),
             of_writes,
             "{operation:?} {outcome:?}"
         );

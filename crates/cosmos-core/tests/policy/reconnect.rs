@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use cosmos_core::policy::reconnect::reconnects;
-use cosmos_core::{Attempt, Begin, FailureKind, Operation, Outcome, Reason, Region, Route};
+use cosmos_core::{Attempt, Begin, FailureKind, Operation, Outcome, Region, Route};
 
 use crate::{FAILURES, READ, READS, SPROC, WRITES, answered};
 
@@ -12,11 +12,9 @@ fn attempt(outcome: Outcome, trial: bool, sole: bool) -> Attempt {
     let now = Instant::now();
     let route = Route::new(READ, None, now);
     let begin = Begin {
-        region: Region::named("East US").unwrap(),
-        reason: Reason::First,
-        sequence: 0,
         trial,
         sole,
+        ..Begin::new(Region::named("East US").unwrap())
     };
     let id = route.begin(now, begin).unwrap();
     route.end(id, now, outcome);

@@ -1,6 +1,6 @@
 //! Questions to ask: regions are small numbers here, everything else is as random as it gets.
 
-use cosmos_core::selection::{Choice, Standing};
+use cosmos_core::selection::{Choice, Scope, Standing};
 use cosmos_core::{Access, FailureKind, Operation, Outcome, Region, Status, Topology};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -108,6 +108,8 @@ pub(crate) type Standings = Vec<Side>;
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) kind: Kind,
+    /// Whether a write may go to every region.
+    pub(crate) everywhere: bool,
     pub(crate) readable: Vec<usize>,
     pub(crate) writable: Vec<usize>,
     pub(crate) multi: bool,
@@ -160,6 +162,9 @@ impl Case {
         let mut ask = Ask::new(&self.topology(), self.kind.operation());
         ask.excluded = self.excluded.iter().map(|&r| number(r)).collect();
         ask.strict = self.strict;
+        if self.everywhere && matches!(self.kind, Kind::Write | Kind::Sproc) {
+            ask.scope = Scope::Everywhere;
+        }
         ask.steering.pin = self.pin.map(number);
         ask.steering.first_choice = self.first.map(number);
         ask.made = self
@@ -216,7 +221,8 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     });
     let account = (lists, any::<bool>(), some(), any::<bool>());
     let target = || prop::option::of(prop_oneof![9 => 0..8_usize, 1 => Just(GLOBAL)]);
-    let asked = (select(kinds), some(), any::<bool>(), target(), target());
+    let kind = (select(kinds), prop::bool::weighted(0.3));
+    let asked = (kind, some(), any::<bool>(), target(), target());
     let attempt = (
         prop_oneof![9 => 0..8_usize, 1 => Just(GLOBAL)],
         select(End::ALL.to_vec()),
@@ -228,10 +234,11 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     );
     (account, asked, state).prop_map(|(account, asked, state)| {
         let ((readable, writable), multi, preferred, known_before) = account;
-        let (kind, excluded, strict, pin, first) = asked;
+        let ((kind, everywhere), excluded, strict, pin, first) = asked;
         let (made, marks, circuits) = state;
         Case {
             kind,
+            everywhere,
             readable,
             writable,
             multi,

@@ -12,7 +12,7 @@ mod steps;
 use std::time::Instant;
 
 use cosmos_core::selection::{
-    AllGood, Choice, History, Standing, Standings, View, choose, has_alternative,
+    AllGood, Choice, History, Scope, Standing, Standings, View, choose, has_alternative,
 };
 use cosmos_core::{
     Access, Action, Attempt, Begin, Endpoint, FailureKind, Operation, Outcome, Reason, Region,
@@ -63,11 +63,8 @@ fn attempts(made: &[(Region, Outcome)]) -> Vec<Attempt> {
     let route = Route::new(READ, None, now);
     for (region, outcome) in made {
         let begin = Begin {
-            region: *region,
             reason: Reason::Failover,
-            sequence: 0,
-            trial: false,
-            sole: false,
+            ..Begin::new(*region)
         };
         let id = route.begin(now, begin).unwrap();
         if *outcome != Outcome::InFlight {
@@ -112,6 +109,7 @@ impl Standings for Stands {
 struct Ask {
     topology: Topology,
     operation: Operation,
+    scope: Scope,
     excluded: RegionSet,
     strict: bool,
     steering: Steering,
@@ -125,6 +123,7 @@ impl Ask {
         Self {
             topology: topology.clone(),
             operation,
+            scope: Scope::Listed,
             excluded: RegionSet::EMPTY,
             strict: false,
             steering: Steering::default(),
@@ -192,6 +191,7 @@ impl Ask {
         question(&View {
             topology: &self.topology,
             operation: self.operation,
+            scope: self.scope,
             excluded: self.excluded,
             strict: self.strict,
             steering: self.steering,

@@ -51,6 +51,18 @@ impl Case {
                 };
                 self.arranged(list, true)
             }
+            Kind::Write | Kind::Sproc if self.everywhere => {
+                let mut all = self.write_order();
+                all.extend(self.readable.iter().filter(|r| !self.writable.contains(r)));
+                let mut seen = Vec::new();
+                all.retain(|r| {
+                    !seen.contains(r) && {
+                        seen.push(*r);
+                        true
+                    }
+                });
+                all
+            }
             Kind::Write | Kind::Sproc => self.write_order(),
             Kind::MetadataWrite => vec![self.hub()],
         }
@@ -152,6 +164,17 @@ impl Case {
         Ok((region, false, false, false))
     }
 
+    /// Whether the request goes out although nothing speaks for any region.
+    fn nowhere_better(&self) -> bool {
+        let allowed = self.allowed();
+        let pinned = self.pin.is_some_and(|pin| {
+            let there = self.listed(pin) || pin == GLOBAL && self.kind.metadata();
+            there && !self.excluded.contains(&pin)
+        });
+        let none = allowed.iter().all(|r| self.available(*r).is_none());
+        allowed.is_empty() || none && !(pinned && self.circuits.is_none())
+    }
+
     fn answer_if_all_are_excluded(&self) -> Result<(usize, bool, bool, bool), FailureKind> {
         if let Some((last, _)) = self.made.last() {
             let reachable = *last != GLOBAL && (self.listed(*last) || self.known_before);
@@ -178,9 +201,11 @@ proptest! {
     #[test]
     fn every_choice_is_the_one_that_the_prose_describes(case in case()) {
         let expected = case.answer().map(|(region, trial, probe, sole)| {
-            (number(region), trial, probe, sole)
+            (number(region), trial, probe, sole, case.nowhere_better())
         });
-        let chosen = case.choose().map(|c| (c.region, c.trial, c.probe, c.sole));
+        let chosen = case
+            .choose()
+            .map(|c| (c.region, c.trial, c.probe, c.sole, c.last_resort));
         prop_assert_eq!(chosen, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! The steps of the order, one after another.
 
-use cosmos_core::selection::{Standing, candidates};
+use cosmos_core::selection::{Scope, Standing, candidates};
 use cosmos_core::{Access, Operation, Outcome, Region, Status, Topology};
 
 use crate::{
@@ -20,7 +20,7 @@ fn multi() -> Topology {
 }
 
 fn candidate_names(topology: &Topology, operation: Operation) -> Vec<&'static str> {
-    candidates(topology, operation)
+    candidates(topology, operation, Scope::Listed)
         .iter()
         .map(|r| r.name())
         .collect()
@@ -43,8 +43,11 @@ fn the_candidates_are_the_list_of_the_access_and_for_metadata_writes_the_hub() {
     assert_eq!(candidate_names(&moving, WRITE), ["eastus", "northeurope"]);
     assert_eq!(candidate_names(&moving, METADATA_WRITE), ["eastus"]);
     let fixed = Topology::fixed(&"http://127.0.0.1:8081".parse().unwrap());
-    assert_eq!(candidates(&fixed, METADATA_WRITE), [Region::GLOBAL]);
-    assert_eq!(candidates(&fixed, READ), [Region::GLOBAL]);
+    assert_eq!(
+        candidates(&fixed, METADATA_WRITE, Scope::Listed),
+        [Region::GLOBAL]
+    );
+    assert_eq!(candidates(&fixed, READ, Scope::Listed), [Region::GLOBAL]);
 }
 
 #[test]
