@@ -6,9 +6,10 @@ use tower::ServiceBuilder;
 use tower_layer::Stack;
 
 use crate::{
-    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, Credential, DeadlineLayer,
-    EndpointLayer, RecommendedLayer, RegionFailoverLayer, RetryWithLayer, SessionRetryLayer,
-    SessionTokenLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, CircuitBreakerLayer, Credential,
+    DeadlineLayer, EndpointLayer, PartitionLayer, PpafLayer, RecommendedLayer, RegionFailoverLayer,
+    RetryWithLayer, SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer, SigningLayer,
+    ThrottleRetryLayer,
 };
 
 /// Adds the layers of this crate to a [`ServiceBuilder`], with their default settings.
@@ -21,9 +22,12 @@ use crate::{
 /// # fn compose<S>(account: Account, credential: impl Credential, client: S) {
 /// let service = ServiceBuilder::new()
 ///     .operation_timeout(Duration::from_secs(10))
+///     .partition_lookup(account.clone())
+///     .ppaf(account.clone())
 ///     .session_tokens(account.clone())
 ///     .session_retry(account.clone())
 ///     .region_failover(account.clone())
+///     .circuit_breaker(account.clone())
 ///     .retry_with()
 ///     .throttle_retry()
 ///     .shard_reconnect()
@@ -44,6 +48,15 @@ pub trait ServiceBuilderExt<L>: Sized {
 
     /// Limits an operation: [`DeadlineLayer`].
     fn operation_timeout(self, timeout: Duration) -> ServiceBuilder<Stack<DeadlineLayer, L>>;
+
+    /// Finds out the partition of an operation: [`PartitionLayer`].
+    fn partition_lookup(self, account: Account) -> ServiceBuilder<Stack<PartitionLayer, L>>;
+
+    /// Sends writes where their partition accepts them: [`PpafLayer`].
+    fn ppaf(self, account: Account) -> ServiceBuilder<Stack<PpafLayer, L>>;
+
+    /// Sends partitions elsewhere that fail in a region: [`CircuitBreakerLayer`].
+    fn circuit_breaker(self, account: Account) -> ServiceBuilder<Stack<CircuitBreakerLayer, L>>;
 
     /// Moves to another region: [`RegionFailoverLayer`].
     fn region_failover(self, account: Account) -> ServiceBuilder<Stack<RegionFailoverLayer, L>>;
@@ -90,6 +103,18 @@ impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
 
     fn operation_timeout(self, timeout: Duration) -> ServiceBuilder<Stack<DeadlineLayer, L>> {
         self.layer(DeadlineLayer::new().timeout(timeout))
+    }
+
+    fn partition_lookup(self, account: Account) -> ServiceBuilder<Stack<PartitionLayer, L>> {
+        self.layer(PartitionLayer::new(account))
+    }
+
+    fn ppaf(self, account: Account) -> ServiceBuilder<Stack<PpafLayer, L>> {
+        self.layer(PpafLayer::new(account))
+    }
+
+    fn circuit_breaker(self, account: Account) -> ServiceBuilder<Stack<CircuitBreakerLayer, L>> {
+        self.layer(CircuitBreakerLayer::new(account))
     }
 
     fn region_failover(self, account: Account) -> ServiceBuilder<Stack<RegionFailoverLayer, L>> {

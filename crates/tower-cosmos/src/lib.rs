@@ -9,7 +9,10 @@
 //! | layer | answers |
 //! |---|---|
 //! | [`DeadlineLayer`] | the operation takes too long |
+//! | [`PartitionLayer`] | which partition an operation is for |
+//! | [`PpafLayer`] | the write region of one partition has moved |
 //! | [`RegionFailoverLayer`] | a region fails |
+//! | [`CircuitBreakerLayer`] | one partition is sick in a region |
 //! | [`SessionRetryLayer`] | a region lags behind the session (404/1002) |
 //! | [`SessionTokenLayer`] | a client that must read what it wrote |
 //! | [`RetryWithLayer`] | writes collide (449) |
@@ -29,11 +32,17 @@ pub mod account;
 pub mod attempt_timeout;
 pub mod buffer;
 pub mod buffer_request;
+pub mod circuit_breaker;
 mod clock;
 pub mod credential;
 pub mod deadline;
 pub mod endpoint;
 mod ext;
+mod held;
+mod metadata;
+pub mod partition;
+pub mod ppaf;
+pub mod prepare;
 mod protocol;
 pub mod region_failover;
 pub mod retry;
@@ -51,18 +60,21 @@ pub use account::{Account, AccountBuilder, AccountError, Classify};
 pub use attempt_timeout::AttemptTimeoutLayer;
 pub use buffer::BufferLayer;
 pub use buffer_request::BufferRequestLayer;
+pub use circuit_breaker::CircuitBreakerLayer;
 pub use clock::Clock;
 pub use credential::{Credential, KeyCredential, ResourceTokenCredential};
 pub use deadline::DeadlineLayer;
 pub use endpoint::EndpointLayer;
 pub use ext::ServiceBuilderExt;
+pub use partition::PartitionLayer;
+pub use ppaf::PpafLayer;
 pub use region_failover::RegionFailoverLayer;
 pub use retry_with::RetryWithLayer;
 pub use session_retry::SessionRetryLayer;
 pub use session_token::SessionTokenLayer;
 pub use shard_reconnect::ShardReconnectLayer;
 pub use signing::SigningLayer;
-pub use stack::{Attempt, InRegion, Recommended, RecommendedLayer};
+pub use stack::{AcrossRegions, Attempt, InRegion, Recommended, RecommendedLayer};
 pub use throttle_retry::ThrottleRetryLayer;
 
 pub use cosmos_core::signing::MasterKey;

@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
+use cosmos_core::policy::SettingError;
 use tower::ServiceBuilder;
 use tower_layer::Layer;
 
 use crate::Account;
 use crate::attempt_timeout::{AttemptTimeout, AttemptTimeoutLayer};
 use crate::buffer::{Buffer, BufferLayer};
+use crate::circuit_breaker::{BreakerOptions, CircuitBreaker, CircuitBreakerLayer, Circuits};
 use crate::credential::Credential;
 use crate::deadline::{Deadline, DeadlineLayer};
 use crate::endpoint::{Endpoint, EndpointLayer};
+use crate::partition::{Partition, PartitionLayer};
+use crate::ppaf::{Ppaf, PpafLayer, WriteRegions};
 use crate::region_failover::{RegionFailover, RegionFailoverLayer};
 use crate::retry_with::{RetryWith, RetryWithLayer};
 use crate::session_retry::{SessionRetry, SessionRetryLayer};
@@ -20,7 +24,10 @@ use crate::signing::{Signing, SigningLayer};
 use crate::throttle_retry::{ThrottleRetry, ThrottleRetryLayer};
 
 /// The service that [`RecommendedLayer`] makes of a client `S`.
-pub type Recommended<S> = Deadline<SessionToken<SessionRetry<RegionFailover<InRegion<S>>>>>;
+pub type Recommended<S> = Deadline<Partition<Ppaf<SessionToken<AcrossRegions<S>>>>>;
+
+/// What moves between regions.
+pub type AcrossRegions<S> = SessionRetry<RegionFailover<CircuitBreaker<InRegion<S>>>>;
 
 /// What stays in one region.
 pub type InRegion<S> = RetryWith<ThrottleRetry<ShardReconnect<Attempt<S>>>>;
@@ -48,9 +55,12 @@ pub type Attempt<S> = Endpoint<Signing<Buffer<AttemptTimeout<S>>>>;
 #[must_use]
 pub struct RecommendedLayer {
     deadline: DeadlineLayer,
+    partition: PartitionLayer,
+    ppaf: PpafLayer,
     session_token: SessionTokenLayer,
     session_retry: SessionRetryLayer,
     failover: RegionFailoverLayer,
+    circuit_breaker: CircuitBreakerLayer,
     retry_with: RetryWithLayer,
     throttle: ThrottleRetryLayer,
     reconnect: ShardReconnectLayer,
@@ -66,9 +76,12 @@ impl RecommendedLayer {
         let clock = account.clock().clone();
         Self {
             deadline: DeadlineLayer::new(),
+            partition: PartitionLayer::new(account.clone()),
+            ppaf: PpafLayer::new(account.clone()),
             session_token: SessionTokenLayer::new(account.clone()).enabled(false),
             session_retry: SessionRetryLayer::new(account.clone()),
             failover: RegionFailoverLayer::new(account.clone()),
+            circuit_breaker: CircuitBreakerLayer::new(account.clone()),
             retry_with: RetryWithLayer::new(),
             throttle: ThrottleRetryLayer::new(),
             reconnect: ShardReconnectLayer::new(),
@@ -83,6 +96,48 @@ impl RecommendedLayer {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.deadline = self.deadline.timeout(timeout);
         self
+    }
+
+    /// Changes the layer that finds out the partition of an operation.
+    pub fn partition(mut self, change: impl FnOnce(PartitionLayer) -> PartitionLayer) -> Self {
+        self.partition = change(self.partition);
+        self
+    }
+
+    /// Changes the layer that remembers where partitions accept writes.
+    pub fn ppaf(mut self, change: impl FnOnce(PpafLayer) -> PpafLayer) -> Self {
+        self.ppaf = change(self.ppaf);
+        self
+    }
+
+    /// Where partitions are remembered to accept writes, for operators.
+    #[must_use]
+    pub fn write_regions(&self) -> WriteRegions {
+        self.ppaf.write_regions()
+    }
+
+    /// Changes the circuit breaker.
+    pub fn circuit_breaker(
+        mut self,
+        change: impl FnOnce(CircuitBreakerLayer) -> CircuitBreakerLayer,
+    ) -> Self {
+        self.circuit_breaker = change(self.circuit_breaker);
+        self
+    }
+
+    /// Sets the breaker's options in code; what they leave open comes from the environment.
+    ///
+    /// # Errors
+    /// [`SettingError`] if a number is outside of what it can be.
+    pub fn breaker_options(mut self, options: BreakerOptions) -> Result<Self, SettingError> {
+        self.circuit_breaker = self.circuit_breaker.options(options)?;
+        Ok(self)
+    }
+
+    /// The breaker's circuits, for operators. To be taken once the breaker is set.
+    #[must_use]
+    pub fn circuits(&self) -> Circuits {
+        self.circuit_breaker.circuits()
     }
 
     /// Changes the layer that learns session tokens. By default it does nothing, so that tokens are
@@ -160,12 +215,18 @@ impl<S> Layer<S> for RecommendedLayer {
         ServiceBuilder::new()
             // One instant for everything below, so that no wait of theirs leads past it.
             .layer(self.deadline)
+            // Outside of everything that keeps state per partition.
+            .layer(self.partition.clone())
+            // Its memory is asked for every attempt, so it only has to come before the first.
+            .layer(self.ppaf.clone())
             // Outside of everything that sends twice: every attempt carries the same token.
             .layer(self.session_token.clone())
             // Outside of failover, which gets past a region that is down on the way to the hub.
             .layer(self.session_retry.clone())
             // Moves once the layers below have done what can be done in the region.
             .layer(self.failover.clone())
+            // Asked for every attempt, too: it decides where the moves above lead.
+            .layer(self.circuit_breaker.clone())
             // Collisions are settled where they happened.
             .layer(self.retry_with)
             // Waits for the region that asked for it, so it is inside of the move.

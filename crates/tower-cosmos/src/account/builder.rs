@@ -8,10 +8,14 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use cosmos_core::policy::{Jitter, SettingError};
-use cosmos_core::{BoxError, Endpoint, EndpointError, Region, RegionError, RegionSet, Topology};
+use cosmos_core::retry_guard::RetryGuardOptions;
+use cosmos_core::{
+    AccountId, BoxError, Endpoint, EndpointError, Region, RegionError, RegionSet, Topology,
+};
 use http::{Request, Response};
 use http_body::Body;
 use http_body_util::Full;
+use parking_lot::Mutex;
 use tower_service::Service;
 
 use super::reader::Reader;
@@ -48,6 +52,7 @@ pub struct AccountBuilder {
     settings: RefreshSettings,
     clock: Clock,
     classify: Option<Box<dyn Classify>>,
+    guard: Option<RetryGuardOptions>,
 }
 
 impl Account {
@@ -83,6 +88,7 @@ impl Account {
             settings: RefreshSettings::default(),
             clock: Clock::system(),
             classify: None,
+            guard: None,
         }
     }
 }
@@ -135,7 +141,8 @@ impl AccountBuilder {
         self
     }
 
-    /// How long one endpoint may take to give the account document. Default 5 s.
+    /// How long one endpoint may take to give the account document, or what it says of a container.
+    /// Default 5 s.
     pub fn read_timeout(mut self, timeout: Duration) -> Self {
         self.settings.read_timeout = timeout;
         self
@@ -165,6 +172,14 @@ impl AccountBuilder {
     /// endpoint's marks do not depend on it. Default: the specification.
     pub fn classify(mut self, classify: impl Classify) -> Self {
         self.classify = Some(Box::new(classify));
+        self
+    }
+
+    /// Bounds the retries of all layers, per region, to a share of what succeeds there, so that they
+    /// do not keep down what fails under load. First attempts are never asked. A retry that the
+    /// guard refuses is not made: the last answer is surfaced. Default: no guard.
+    pub fn retry_guard(mut self, options: RetryGuardOptions) -> Self {
+        self.guard = Some(options);
         self
     }
 
@@ -199,10 +214,12 @@ impl AccountBuilder {
             .iter()
             .map(|endpoint| Endpoint::parse(endpoint))
             .collect::<Result<Vec<_>, _>>()?;
+        let guard = self.guard.map(RetryGuardOptions::build).transpose()?;
         let topology = (!self.discovery).then(|| Arc::new(Topology::fixed(&global)));
         let reader = Reader::new(leaf, self.credential, self.clock.clone(), settings);
         let refresher = Refresher::new(reader, fallbacks, settings, self.discovery);
         Ok(Account(Arc::new_cyclic(|inner| Inner {
+            id: AccountId::unique(),
             global,
             preferred,
             excluded,
@@ -210,9 +227,11 @@ impl AccountBuilder {
             marks: Arc::new(Marks::new(self.mark_duration.min(FOR_EVER))),
             refresher,
             observer: Arc::new(Observer(inner.clone())),
-            sequence: AtomicU64::new(0),
+            sequence: Arc::new(AtomicU64::new(0)),
             clock: self.clock,
             classify: self.classify,
+            guard,
+            watchers: Mutex::default(),
         })))
     }
 

@@ -266,7 +266,7 @@ impl fmt::Debug for Marks {
 
 #[cfg(test)]
 mod tests {
-    use cosmos_core::{Action, Begin, FailureKind, Operation, Outcome, Reason, Resource, Route};
+    use cosmos_core::{Action, Begin, FailureKind, Operation, Outcome, Resource, Route};
 
     use super::*;
 
@@ -278,13 +278,7 @@ mod tests {
 
     fn attempt(region: Region, start: Instant) -> Attempt {
         let route = Route::new(Operation::new(Action::Read, Resource::Item), None, start);
-        let begin = Begin {
-            region,
-            reason: Reason::First,
-            sequence: 0,
-            trial: false,
-            sole: false,
-        };
+        let begin = Begin::new(region);
         let id = route.begin(start, begin).unwrap();
         route.end(id, start, Outcome::Failed(FailureKind::Refused));
         route.attempt(id).unwrap()

@@ -28,35 +28,44 @@
 //! reference and ends with the last handle.
 
 mod builder;
+mod choice;
+mod guard;
+mod lease;
 mod marks;
 mod reader;
 mod refresh;
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use cosmos_core::policy::session::{self, SessionPlan};
-use cosmos_core::policy::{Verdict, is_repeatable, marking};
-use cosmos_core::selection::{self, Choice, History, View, access};
+use cosmos_core::policy::{Verdict, marking};
+use cosmos_core::retry_guard::RetryGuard;
 use cosmos_core::{
-    Attempt, AttemptObserver, Endpoint, FailureKind, Operation, Outcome, Region, RegionSet, Route,
-    Steering, Topology,
+    AccountId, Attempt, AttemptObserver, Endpoint, Operation, Outcome, Region, RegionSet, Route,
+    Steering, Toll, Topology,
 };
+use http::Request;
+use parking_lot::Mutex;
 
 pub use builder::{AccountBuilder, AccountError};
-pub(crate) use marks::{Marks, Trial};
+pub(crate) use choice::Placement;
+pub(crate) use marks::Marks;
+pub(crate) use reader::Leaf;
 pub use refresh::RefreshError;
 
-use crate::clock::{Clock, now};
+use crate::clock::Clock;
+use crate::credential::Credential;
 
 /// A handle to an account's routing state. Clones share it.
 #[derive(Clone)]
 pub struct Account(Arc<Inner>);
 
 struct Inner {
+    id: AccountId,
     global: Endpoint,
     preferred: Vec<Region>,
     excluded: RegionSet,
@@ -64,18 +73,17 @@ struct Inner {
     marks: Arc<Marks>,
     refresher: refresh::Refresher,
     observer: Arc<Observer>,
-    sequence: AtomicU64,
+    sequence: Arc<AtomicU64>,
     clock: Clock,
     classify: Option<Box<dyn Classify>>,
+    guard: Option<RetryGuard>,
+    watchers: Mutex<Vec<Weak<dyn TopologyWatcher>>>,
 }
 
-/// Where an attempt goes.
-#[derive(Debug)]
-pub(crate) struct Placement {
-    pub(crate) choice: Choice,
-    pub(crate) trial: Option<Trial>,
-    /// Whether another region could take over if this one does not answer.
-    pub(crate) has_alternative: bool,
+/// Hears when the account document was read afresh.
+pub(crate) trait TopologyWatcher: Send + Sync {
+    /// What was known before, and what is now.
+    fn changed(&self, before: &Topology, now: &Topology);
 }
 
 /// An integrator's own verdicts. Implemented by closures.
@@ -152,13 +160,6 @@ impl Account {
         refresh::wait_for_topology(&self.0, route).await
     }
 
-    /// The region that an attempt with this steering would go to; `None` if nothing may be sent.
-    pub(crate) fn next_region(&self, route: &Route, steering: Steering) -> Option<Region> {
-        let topology = self.topology()?;
-        let choice = self.ask(&topology, route, steering, now(), selection::choose);
-        choice.ok().map(|choice| choice.region)
-    }
-
     /// Where the session retries of an operation go; `None` while the topology is not known.
     pub(crate) fn session_plan(&self, route: &Route) -> Option<SessionPlan> {
         let topology = self.topology()?;
@@ -166,66 +167,50 @@ impl Account {
         Some(session::plan(&topology, route.operation(), excluded))
     }
 
-    /// Chooses a region and takes the trial that the choice needs.
-    pub(crate) fn choose_and_take(
-        &self,
-        topology: &Topology,
-        route: &Route,
-        now: Instant,
-    ) -> Result<Placement, FailureKind> {
-        let rules = route.rules();
-        // Only what may be sent again can be taken over.
-        let repeatable = is_repeatable(rules.operation, rules.retry_writes);
-        let question = |view: &View<'_>| {
-            let choice = selection::choose(view)?;
-            let alternative = repeatable && selection::has_alternative(view, choice.region);
-            Ok((choice, alternative))
-        };
-        loop {
-            let (choice, has_alternative) =
-                self.ask(topology, route, route.steering, now, question)?;
-            let take = || {
-                let access = access(rules.operation);
-                Marks::take_trial(&self.0.marks, choice.region, access, now)
-            };
-            let trial = choice.trial.then(take).flatten();
-            if !choice.trial || trial.is_some() {
-                return Ok(Placement {
-                    choice,
-                    trial,
-                    has_alternative,
-                });
-            }
-            // Lost to another request: the region now stands as marked, so choose again. Each
-            // round takes one region out of the choice, so this ends.
-        }
+    pub(crate) fn id(&self) -> AccountId {
+        self.0.id
     }
 
-    /// Asks selection about the operation as it stands.
-    fn ask<T>(
-        &self,
-        topology: &Topology,
-        route: &Route,
-        steering: Steering,
-        now: Instant,
-        question: impl FnOnce(&View<'_>) -> T,
-    ) -> T {
-        let rules = route.rules();
-        let history = route.with_attempts(History::of);
-        question(&View {
-            topology,
-            operation: rules.operation,
-            excluded: rules.excluded.union(self.0.excluded),
-            strict: rules.strict,
-            steering,
-            history: &history,
-            marks: &self.0.marks.at(now),
-            circuits: None,
-        })
+    /// Whether a request is for this account: it names no host, or one of the account's, of which
+    /// the global one is always known.
+    pub(crate) fn concerns<B>(&self, request: &Request<B>) -> bool {
+        let uri = request.uri();
+        uri.authority().is_none()
+            || self.0.global.is_of(uri)
+            || self.topology().is_some_and(|topology| topology.owns(uri))
     }
 
-    pub(crate) fn next_sequence(&self) -> u64 {
-        self.0.sequence.fetch_add(1, Ordering::Relaxed)
+    /// How long an endpoint may take to answer a read of our own.
+    pub(crate) fn read_timeout(&self) -> Duration {
+        self.0.refresher.read_timeout()
+    }
+
+    /// How many retries the guard lets go to a region now; `None` without a guard.
+    #[must_use]
+    pub fn retries_left(&self, region: Region) -> Option<u32> {
+        self.0.guard.as_ref().map(|guard| guard.left(region))
+    }
+
+    /// The leaf for reads of our own.
+    pub(crate) fn leaf(&self) -> Leaf {
+        self.0.refresher.reader().leaf()
+    }
+
+    /// The credential for reads of our own.
+    pub(crate) fn credential(&self) -> Arc<dyn Credential> {
+        self.0.refresher.reader().credential()
+    }
+
+    /// The newest number handed out to an attempt; 0 before the first.
+    pub(crate) fn sequence(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.0.sequence)
+    }
+
+    /// Has something hear of every fresh account document, for as long as it lives.
+    pub(crate) fn watch(&self, watcher: Weak<dyn TopologyWatcher>) {
+        let mut watchers = self.0.watchers.lock();
+        watchers.retain(|watcher| watcher.strong_count() > 0);
+        watchers.push(watcher);
     }
 
     pub(crate) fn observer(&self) -> Arc<dyn AttemptObserver> {
@@ -246,10 +231,10 @@ impl fmt::Debug for Account {
 
 /// Hears of attempts on the account's behalf. Weak, so that a journal that somebody keeps does
 /// not keep the account.
-struct Observer(std::sync::Weak<Inner>);
+struct Observer(Weak<Inner>);
 
 impl AttemptObserver for Observer {
-    fn ended(&self, operation: Operation, attempt: &Attempt, now: Instant) {
+    fn ended(&self, operation: Operation, attempt: &Attempt, at_threshold: bool, now: Instant) {
         let Some(inner) = self.0.upgrade() else {
             return;
         };
@@ -260,11 +245,43 @@ impl AttemptObserver for Observer {
             cosmos.duration = ?attempt.duration,
             "attempt"
         );
-        let effect = marking::effect(operation, attempt.outcome);
+        let effect = marking::effect(operation, attempt.outcome, attempt.oversight, at_threshold);
         inner.marks.apply(attempt, effect, now);
+        if let Some(guard) = &inner.guard {
+            guard::settle(guard, operation, attempt);
+        }
         // A region that fails may have left the account, or be about to lose its role.
-        if matches!(effect, marking::Effect::Mark { .. }) {
+        if matches!(effect, marking::Effect::Mark { .. })
+            || marking::denies_role(operation, attempt.outcome)
+        {
             refresh::request(&inner);
+        }
+    }
+
+    fn pay(&self, route: &Route, steering: Steering) -> Toll {
+        let Some(inner) = self.0.upgrade() else {
+            return Toll::Free;
+        };
+        let Some(guard) = &inner.guard else {
+            return Toll::Free;
+        };
+        // A move is charged to where it leads.
+        match Account(Arc::clone(&inner)).next_region(route, steering) {
+            Some(target) if guard.take(target) => Toll::Paid(target),
+            Some(_) => {
+                route.note_problem("too many retries for what succeeds");
+                Toll::Refused
+            }
+            // Nothing will be sent.
+            None => Toll::Free,
+        }
+    }
+
+    fn pay_back(&self, region: Region) {
+        if let Some(inner) = self.0.upgrade()
+            && let Some(guard) = &inner.guard
+        {
+            guard.give_back(region);
         }
     }
 

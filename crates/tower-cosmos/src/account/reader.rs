@@ -11,6 +11,7 @@ use cosmos_core::{
 };
 use http::{Method, Request, Response};
 use http_body::Body;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Collected, Full};
 use tower::ServiceExt;
 use tower::util::BoxCloneSyncService;
@@ -30,11 +31,15 @@ const MAX_DOCUMENT: usize = 1024 * 1024;
 /// Further tries at an endpoint that could not be reached, while nothing is known yet.
 const START_UP_WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(200)];
 
-type AccountLeaf = BoxCloneSyncService<Request<Full<Bytes>>, Response<Full<Bytes>>, BoxError>;
+/// The leaf for reads of our own.
+pub(crate) type Leaf = BoxCloneSyncService<Request<Full<Bytes>>, Response<LeafBody>, BoxError>;
+
+type LeafBody = UnsyncBoxBody<Bytes, BoxError>;
 
 /// Reads account documents, each read signed and limited.
 pub(super) struct Reader {
-    leaf: AccountLeaf,
+    leaf: Leaf,
+    documents: BoxCloneSyncService<Request<Full<Bytes>>, Response<Full<Bytes>>, BoxError>,
     credential: Arc<dyn Credential>,
     clock: Clock,
     timeout: Duration,
@@ -55,14 +60,28 @@ impl Reader {
         R: Body<Data = Bytes> + Send + 'static,
         R::Error: Into<BoxError>,
     {
-        let leaf = Buffer::new(leaf, MAX_DOCUMENT);
+        let leaf = leaf
+            .map_response(|response: Response<R>| {
+                response.map(|body| body.map_err(Into::into).boxed_unsync())
+            })
+            .map_err(|error: L::Error| -> BoxError { error.into() });
+        let leaf = BoxCloneSyncService::new(leaf);
         Self {
-            leaf: BoxCloneSyncService::new(leaf),
+            documents: BoxCloneSyncService::new(Buffer::new(leaf.clone(), MAX_DOCUMENT)),
+            leaf,
             credential,
             clock,
             timeout: settings.read_timeout,
             jitter: settings.jitter,
         }
+    }
+
+    pub(super) fn leaf(&self) -> Leaf {
+        self.leaf.clone()
+    }
+
+    pub(super) fn credential(&self) -> Arc<dyn Credential> {
+        Arc::clone(&self.credential)
     }
 
     /// Reads the document from one endpoint, within the read timeout, waits included.
@@ -139,7 +158,7 @@ impl Reader {
         map.insert(headers::DATE, date.value.clone());
         map.insert(headers::ACCEPT, headers::value::JSON);
         put_protocol_headers(map);
-        self.leaf.clone().oneshot(request).await
+        self.documents.clone().oneshot(request).await
     }
 }
 

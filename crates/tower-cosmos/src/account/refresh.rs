@@ -4,6 +4,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use cosmos_core::flight::{Flight, Stage, Ticket};
 use cosmos_core::policy::Jitter;
 use cosmos_core::{
     Access, BoxError, Endpoint, FailureKind, Region, Route, Status, Topology, TopologyError,
@@ -88,32 +89,29 @@ pub(super) struct Refresher {
     fallbacks: Vec<Endpoint>,
     settings: RefreshSettings,
     discovery: bool,
-    state: Mutex<State>,
+    flight: Flight,
+    tasks: Mutex<Tasks>,
     finished: watch::Sender<Finished>,
 }
 
 #[derive(Default)]
-struct State {
-    last_started: Option<Instant>,
-    stage: Stage,
-    task: Option<AbortHandle>,
+struct Tasks {
+    refresh: Option<AbortHandle>,
     background: Option<AbortHandle>,
-}
-
-#[derive(Copy, Clone, Default, PartialEq)]
-enum Stage {
-    #[default]
-    Idle,
-    /// Asked for, and waiting for the interval to pass.
-    Scheduled,
-    Running,
 }
 
 /// How many refreshes have ended, and how the last one did.
 #[derive(Clone, Default)]
 struct Finished {
     count: u64,
-    error: Option<Arc<RefreshError>>,
+    last: Option<Failed>,
+}
+
+/// A refresh that failed.
+#[derive(Clone)]
+struct Failed {
+    error: Arc<RefreshError>,
+    ended: Instant,
 }
 
 impl Refresher {
@@ -130,16 +128,27 @@ impl Refresher {
             fallbacks,
             settings,
             discovery,
-            state: Mutex::default(),
+            flight: Flight::default(),
+            tasks: Mutex::default(),
             finished,
         }
     }
 }
 
+impl Refresher {
+    pub(super) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    pub(super) fn read_timeout(&self) -> Duration {
+        self.settings.read_timeout
+    }
+}
+
 impl Drop for Refresher {
     fn drop(&mut self) {
-        let state = self.state.get_mut();
-        for task in [state.task.take(), state.background.take()]
+        let tasks = self.tasks.get_mut();
+        for task in [tasks.refresh.take(), tasks.background.take()]
             .into_iter()
             .flatten()
         {
@@ -164,42 +173,38 @@ pub(super) async fn refresh(inner: &Arc<Inner>) {
 
 /// How long a refresh that is asked for now has to wait for the interval to pass.
 pub(super) fn due_in(inner: &Inner, now: Instant) -> Duration {
-    let state = inner.refresher.state.lock();
-    match (state.stage, state.last_started) {
-        (Stage::Scheduled, Some(due)) => due.saturating_duration_since(now),
-        (Stage::Idle, Some(last)) => {
-            (last + inner.refresher.settings.interval).saturating_duration_since(now)
-        }
-        _ => Duration::ZERO,
-    }
+    let refresher = &inner.refresher;
+    refresher.flight.due_in(now, refresher.settings.interval)
 }
 
 /// Waits until the topology is known. Every failure on the way is noted in the journal; one that
-/// time will not mend ends the wait, as does any if the operation has no deadline.
+/// time will not mend ends the wait, as does any if the operation has no deadline. A failure counts
+/// from the operation's beginning on: layers that wait one after the other wait once.
 pub(super) async fn wait_for_topology(
     inner: &Arc<Inner>,
     route: &Route,
 ) -> Result<Arc<Topology>, Arc<RefreshError>> {
     let keep_trying = route.deadline().is_some();
+    let began = route.journal().began();
     let mut finished = inner.refresher.finished.subscribe();
     route.note_problem("the account's regions are not known yet");
     loop {
         if let Some(topology) = inner.topology.load_full() {
             return Ok(topology);
         }
-        if start(inner) == Stage::Idle {
-            return Err(Arc::new(RefreshError::NoRuntime));
-        }
-        let _ = finished.changed().await;
-        let error = finished.borrow_and_update().error.clone();
-        if let Some(error) = error
-            && inner.topology.load().is_none()
+        let failed = finished.borrow_and_update().last.clone();
+        if let Some(Failed { error, ended }) = failed
+            && ended >= began
         {
             route.note_problem(&error.to_string());
             if !keep_trying || error.is_permanent() {
                 return Err(error);
             }
         }
+        if start(inner) == Stage::Idle {
+            return Err(Arc::new(RefreshError::NoRuntime));
+        }
+        let _ = finished.changed().await;
     }
 }
 
@@ -210,40 +215,32 @@ fn start(inner: &Arc<Inner>) -> Stage {
     let Ok(runtime) = Handle::try_current() else {
         return Stage::Idle;
     };
-    let now = now();
-    let (stage, due, previous, lonely) = {
-        let mut state = refresher.state.lock();
-        if !refresher.discovery || state.stage != Stage::Idle {
-            return state.stage;
-        }
-        let due = state
-            .last_started
-            .map_or(now, |last| last + refresher.settings.interval);
-        state.stage = if due <= now {
-            Stage::Running
-        } else {
-            Stage::Scheduled
-        };
-        let previous = state.last_started.replace(due.max(now));
-        // A background task ends with its runtime, which may not be the last one.
-        let lonely = state
-            .background
-            .as_ref()
-            .is_none_or(AbortHandle::is_finished);
-        (state.stage, due, previous, lonely)
+    if !refresher.discovery {
+        return Stage::Idle;
+    }
+    let ticket = match refresher.flight.claim(now(), refresher.settings.interval) {
+        Ok(ticket) => ticket,
+        Err(stage) => return stage,
     };
-    // Not under the lock: a runtime that is shutting down drops the task, and its slot, at once.
+    let stage = refresher.flight.stage();
+    // Not under a lock: a runtime that is shutting down drops the task, and its slot, at once.
     let slot = Slot {
         inner: Arc::downgrade(inner),
-        previous,
+        ticket,
         error: None,
     };
-    let task = runtime.spawn(run(slot, due)).abort_handle();
-    refresher.state.lock().task = Some(task);
+    let task = runtime.spawn(run(slot)).abort_handle();
+    let lonely = {
+        let mut tasks = refresher.tasks.lock();
+        tasks.refresh = Some(task);
+        // A background task ends with its runtime, which may not be the last one.
+        let background = tasks.background.as_ref();
+        background.is_none_or(AbortHandle::is_finished)
+    };
     if lonely {
         let task = background(Arc::downgrade(inner), refresher.settings);
         let task = runtime.spawn(task).abort_handle();
-        if let Some(other) = refresher.state.lock().background.replace(task) {
+        if let Some(other) = refresher.tasks.lock().background.replace(task) {
             other.abort();
         }
     }
@@ -253,34 +250,29 @@ fn start(inner: &Arc<Inner>) -> Stage {
 /// The one refresh under way. Freed on every outcome, even if its task is dropped.
 struct Slot {
     inner: Weak<Inner>,
-    // When the refresh before this one started.
-    previous: Option<Instant>,
+    ticket: Ticket,
     error: Option<Arc<RefreshError>>,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.upgrade() {
-            {
-                let mut state = inner.refresher.state.lock();
-                // Its runtime ended before its time came, so it uses up no interval.
-                if state.stage == Stage::Scheduled {
-                    state.last_started = self.previous;
-                }
-                state.stage = Stage::Idle;
-            }
+            inner.refresher.flight.end(&self.ticket);
             let panicked = || std::thread::panicking().then(|| Arc::new(RefreshError::Panicked));
             let error = self.error.take().or_else(panicked);
             inner.refresher.finished.send_modify(|finished| {
                 finished.count += 1;
-                finished.error = error;
+                finished.last = error.map(|error| Failed {
+                    error,
+                    ended: now(),
+                });
             });
         }
     }
 }
 
-async fn run(mut slot: Slot, due: Instant) {
-    tokio::time::sleep_until(due.into()).await;
+async fn run(mut slot: Slot) {
+    tokio::time::sleep_until(slot.ticket.due().into()).await;
     let Some(plan) = slot.inner.upgrade().map(|inner| Plan::of(&inner)) else {
         return;
     };
@@ -309,7 +301,7 @@ struct Plan {
 
 impl Plan {
     fn of(inner: &Inner) -> Self {
-        inner.refresher.state.lock().stage = Stage::Running;
+        inner.refresher.flight.run();
         let known = inner.topology.load_full();
         let others = match &known {
             Some(topology) => topology.regional_endpoints(),
@@ -367,7 +359,14 @@ fn apply(inner: &Inner, known: Option<&Topology>, topology: Topology) {
             );
         }
     }
-    inner.topology.store(Some(Arc::new(topology)));
+    let topology = Arc::new(topology);
+    inner.topology.store(Some(Arc::clone(&topology)));
+    if let Some(known) = known {
+        let watchers = inner.watchers.lock().clone();
+        for watcher in watchers.iter().filter_map(Weak::upgrade) {
+            watcher.changed(known, &topology);
+        }
+    }
 }
 
 /// Asks for a refresh every now and then, for as long as the account lives.

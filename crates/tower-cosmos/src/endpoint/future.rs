@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use cosmos_core::{
-    AttemptId, BoxError, FailureKind, Outcome, Region, Route, Status, Topology, TransportError,
+    AttemptId, BoxError, FailureKind, Outcome, Route, Status, Topology, TransportError,
 };
 use futures::future::BoxFuture;
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response};
 use pin_project_lite::pin_project;
-use tokio::time::Sleep;
 use tower_service::Service;
 
 use super::service::place;
 use crate::Account;
-use crate::account::{RefreshError, Trial};
-use crate::clock::{now, poll_until};
+use crate::account::{Placement, RefreshError};
+use crate::clock::now;
+use crate::held::Held;
 use crate::scope::Scope;
 use crate::transport::into_transport_error;
 
@@ -39,8 +39,8 @@ pin_project! {
 pin_project! {
     #[project = StateProjection]
     enum State<S, F, B> {
-        Waiting { waiting: Option<Waiting<S, B>>, topology: BoxFuture<'static, Found> },
-        GettingReady { waiting: Option<Waiting<S, B>>, topology: Arc<Topology> },
+        Waiting { held: Option<(Account, Held<S, B>)>, topology: BoxFuture<'static, Found> },
+        GettingReady { held: Option<(Account, Held<S, B>)>, topology: Arc<Topology> },
         Sending { #[pin] future: F },
         Refused { error: Option<TransportError> },
     }
@@ -48,37 +48,52 @@ pin_project! {
 
 type Found = Result<Arc<Topology>, Arc<RefreshError>>;
 
-/// What is kept while the account's regions are not known yet.
-struct Waiting<S, B> {
-    account: Account,
-    service: S,
-    request: Request<B>,
-    limit: Option<Pin<Box<Sleep>>>,
-}
-
 /// An attempt under way. Dropped without an end, it leaves the attempt abandoned.
 #[derive(Debug)]
 pub(super) struct Placed {
+    account: Account,
     route: Route,
     attempt: AttemptId,
-    region: Region,
-    // Held for its `Drop`: the trial is free again when the attempt is over.
-    _trial: Option<Trial>,
+    // Trial and lease are free again when the attempt is over.
+    placement: Placement,
 }
 
 impl Placed {
     pub(super) fn new(
+        account: Account,
         route: Route,
         attempt: AttemptId,
-        region: Region,
-        trial: Option<Trial>,
+        placement: Placement,
     ) -> Self {
         Self {
+            account,
             route,
             attempt,
-            region,
-            _trial: trial,
+            placement,
         }
+    }
+
+    /// Ends the attempt with an answer, and tells what it shows.
+    fn answered(&self, status: Status, headers: &HeaderMap) {
+        let Self {
+            route, placement, ..
+        } = self;
+        // The verdict belongs to the partition that the region was chosen for.
+        route.end(self.attempt, now(), Outcome::Answered(status));
+        if route.correct_range(headers) {
+            tracing::debug!("the operation was for another partition key range");
+            if let Some(ranges) = route.ranges() {
+                ranges.corrected(route);
+            }
+        }
+        self.account.learn_write_region(
+            route,
+            placement.oversight,
+            placement.choice.region,
+            placement.sequence,
+            status,
+        );
+        route.answered(status, headers);
     }
 }
 
@@ -119,20 +134,15 @@ where
         }
     }
 
-    pub(super) fn wait(account: Account, service: S, scope: Scope, request: Request<B>) -> Self {
+    pub(super) fn wait(account: Account, held: Held<S, B>, scope: Scope) -> Self {
         let handle = account.clone();
         let route = scope.route.clone();
         let topology = Box::pin(async move { handle.wait_for_topology(&route).await });
-        let waiting = Some(Waiting {
-            account,
-            service,
-            request,
-            limit: None,
-        });
+        let held = Some((account, held));
         Self {
             scope: Some(scope),
             placed: None,
-            state: State::Waiting { waiting, topology },
+            state: State::Waiting { held, topology },
         }
     }
 }
@@ -148,41 +158,35 @@ where
         let mut this = self.project();
         loop {
             match this.state.as_mut().project() {
-                StateProjection::Waiting { waiting, topology } => {
+                StateProjection::Waiting { held, topology } => {
+                    let (Some((_, waiting)), Some(scope)) = (held.as_mut(), this.scope.as_ref())
+                    else {
+                        unreachable!("waiting keeps the request until it is sent")
+                    };
                     match topology.as_mut().poll(cx) {
-                        Poll::Pending => return poll_deadline(this.scope.as_ref(), waiting, cx),
+                        Poll::Pending => return waiting.poll_expired(scope, cx).map(Err),
                         Poll::Ready(Ok(topology)) => {
-                            let waiting = waiting.take();
-                            this.state.set(State::GettingReady { waiting, topology });
+                            let held = held.take();
+                            this.state.set(State::GettingReady { held, topology });
                         }
                         Poll::Ready(Err(error)) => {
-                            let mut error = TransportError::caused(error.kind(), error);
-                            if let Some(scope) = this.scope.as_ref() {
-                                error = error.with_journal(scope.route.journal());
-                            }
+                            let error = TransportError::caused(error.kind(), error);
+                            let error = error.with_journal(scope.route.journal());
                             return Poll::Ready(Err(error.into()));
                         }
                     }
                 }
-                StateProjection::GettingReady { waiting, topology } => {
-                    let (Some(pending), Some(scope)) = (waiting.as_mut(), this.scope.as_ref())
+                StateProjection::GettingReady { held, topology } => {
+                    let (Some((_, waiting)), Some(scope)) = (held.as_mut(), this.scope.as_ref())
                     else {
                         unreachable!("getting ready keeps the request until it is sent")
                     };
-                    match pending.service.poll_ready(cx) {
-                        Poll::Pending => return poll_deadline(this.scope.as_ref(), waiting, cx),
-                        Poll::Ready(ready) => ready.map_err(Into::into)?,
-                    }
+                    ready!(waiting.poll_ready(scope, cx))?;
                     let topology = Arc::clone(topology);
-                    let Some(Waiting {
-                        account,
-                        mut service,
-                        mut request,
-                        ..
-                    }) = waiting.take()
-                    else {
+                    let Some((account, waiting)) = held.take() else {
                         unreachable!("seen a moment ago")
                     };
+                    let (mut service, mut request) = waiting.release();
                     match place(&account, &topology, scope, &mut request) {
                         Ok(placed) => {
                             let future = service.call(request);
@@ -212,41 +216,25 @@ where
     }
 }
 
-/// Ends a wait at the operation's deadline.
-fn poll_deadline<S, B, T>(
-    scope: Option<&Scope>,
-    waiting: &mut Option<Waiting<S, B>>,
-    cx: &mut Context<'_>,
-) -> Poll<Result<T, BoxError>> {
-    let (Some(scope), Some(waiting)) = (scope, waiting) else {
-        return Poll::Pending;
-    };
-    ready!(poll_until(&mut waiting.limit, scope.route.deadline(), cx));
-    let _ = scope.route.expired(now());
-    Poll::Ready(Err(scope.error(FailureKind::DeadlineExceeded).into()))
-}
-
 /// Ends the attempt with what came back.
 fn conclude<R>(
     scope: &Scope,
     placed: &Placed,
     result: Result<Response<R>, BoxError>,
 ) -> Result<Response<R>, BoxError> {
-    let end = |outcome| placed.route.end(placed.attempt, now(), outcome);
     match result {
         Ok(response) => {
-            let status = Status::of_response(&response);
-            end(Outcome::Answered(status));
-            placed.route.answered(status, response.headers());
+            placed.answered(Status::of_response(&response), response.headers());
             Ok(scope.answer(response))
         }
         Err(error) => {
-            let error = into_transport_error(error).with_region(placed.region);
-            end(match error.kind() {
+            let error = into_transport_error(error).with_region(placed.placement.choice.region);
+            let outcome = match error.kind() {
                 // Cut short by the deadline: that is no failure of the region's.
                 FailureKind::DeadlineExceeded => Outcome::Abandoned,
                 kind => Outcome::Failed(kind),
-            });
+            };
+            placed.route.end(placed.attempt, now(), outcome);
             Err(error.with_journal(scope.route.journal()).into())
         }
     }

@@ -1,6 +1,8 @@
 use std::task::{Context, Poll};
 
-use cosmos_core::{Begin, BoxError, FailureKind, Route, Topology, TransportError, selection};
+use cosmos_core::{
+    Begin, BoxError, FailureKind, Reason, Route, Topology, TransportError, selection,
+};
 use http::{Request, Response, Uri};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -9,6 +11,7 @@ use super::address::{address, is_for};
 use super::future::{Placed, ResponseFuture};
 use crate::Account;
 use crate::clock::now;
+use crate::held::Held;
 use crate::scope::Scope;
 
 /// More headers than endpoint and signing layer, and what layers ask for, add together.
@@ -74,11 +77,8 @@ where
         };
         scope.route.observe(|| self.account.observer());
         let Some(topology) = self.account.topology() else {
-            // Waiting holds no readiness: the service that was polled ready is given up, and a
-            // clone made ready once the regions are known.
-            let clone = self.inner.clone();
-            self.inner = clone.clone();
-            return ResponseFuture::wait(self.account.clone(), clone, scope, request);
+            let held = Held::new(&mut self.inner, request);
+            return ResponseFuture::wait(self.account.clone(), held, scope);
         };
         match place(&self.account, &topology, &scope, &mut request) {
             Ok(placed) => {
@@ -140,7 +140,13 @@ pub(super) fn place<B>(
         return Ok(None);
     }
     let now = now();
+    let reason = route.reason();
+    // Whoever sends the same request again has not paid again.
+    let paid = route.steering.paid.filter(|_| reason != Reason::Foreign);
     let refuse = |kind: FailureKind| {
+        if let Some(region) = paid {
+            route.pay_back(region);
+        }
         route.note_problem(kind.name());
         scope.error(kind)
     };
@@ -157,10 +163,14 @@ pub(super) fn place<B>(
             now,
             Begin {
                 region: choice.region,
-                reason: route.reason(),
-                sequence: account.next_sequence(),
+                reason,
+                sequence: placement.sequence,
                 trial: choice.trial,
+                probe: choice.probe,
                 sole: choice.sole,
+                last_resort: choice.last_resort,
+                oversight: placement.oversight,
+                paid,
             },
         )
         .map_err(refuse)?;
@@ -170,9 +180,9 @@ pub(super) fn place<B>(
     address(request, endpoint, topology, route);
     request.extensions_mut().insert(route.placed(attempt));
     Ok(Some(Placed::new(
+        account.clone(),
         route.clone(),
         attempt,
-        choice.region,
-        placement.trial,
+        placement,
     )))
 }

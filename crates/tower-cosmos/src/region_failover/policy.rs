@@ -69,7 +69,13 @@ impl Policy for FailoverPolicy {
             return Decision::Surface;
         };
         match planned.refresh {
-            Refresh::None | Refresh::Ranges => {}
+            Refresh::None => {}
+            Refresh::Ranges => {
+                if let Some(ranges) = route.ranges() {
+                    let refreshed = ranges.refresh(route.clone());
+                    return self.after(refreshed, route, verdict, planned, *attempt);
+                }
+            }
             Refresh::AskForAccount => self.account.request_refresh(),
             // Where another region is known, the operation goes there and does not wait.
             Refresh::AwaitAccount if self.knows_another(route, attempt) => {
@@ -80,7 +86,9 @@ impl Policy for FailoverPolicy {
                     self.account.request_refresh();
                     return Decision::Surface;
                 }
-                return self.after_refresh(route, verdict, planned, *attempt);
+                let account = self.account.clone();
+                let refreshed = async move { account.refresh().await };
+                return self.after(refreshed, route, verdict, planned, *attempt);
             }
         }
         match self.onward(route, verdict, planned, attempt) {
@@ -101,18 +109,18 @@ impl FailoverPolicy {
             .is_some_and(|next| next != failed.region)
     }
 
-    fn after_refresh(
+    /// Goes on when something was read afresh.
+    fn after(
         &self,
+        refreshed: impl Future<Output = ()> + Send + 'static,
         route: &Route,
         verdict: Verdict,
         planned: Move,
         attempt: Attempt,
     ) -> Decision {
-        route.with_spent(|spent| spent.spend(planned.budget));
         let policy = self.clone();
         let route = route.clone();
         Decision::After(Refreshing(Box::pin(async move {
-            let refreshed = policy.account.refresh();
             match route.deadline() {
                 // The deadline ends the wait, and then the answer at hand is the last real one.
                 Some(deadline) => tokio::time::timeout_at(deadline.into(), refreshed)
@@ -120,7 +128,9 @@ impl FailoverPolicy {
                     .ok()?,
                 None => refreshed.await,
             }
-            policy.onward(&route, verdict, planned, &attempt)
+            let again = policy.onward(&route, verdict, planned, &attempt)?;
+            route.with_spent(|spent| spent.spend(planned.budget));
+            Some(again)
         })))
     }
 }

@@ -4,10 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use cosmos_core::policy::fits;
 use cosmos_core::{
-    Attempt, BoxError, FailureKind, Outcome, Position, Status, Steering, TransportError,
+    Attempt, BoxError, FailureKind, Outcome, Position, Route, Status, Steering, Toll,
+    TransportError,
 };
 use http::{Request, Response};
 use pin_project_lite::pin_project;
@@ -39,9 +41,48 @@ pin_project! {
     #[project = StateProjection]
     enum State<F> {
         Trying { #[pin] future: F },
+        Deciding,
         Refreshing { refreshing: Refreshing },
-        Waiting { sleep: Pin<Box<Sleep>>, steering: Steering },
-        GettingReady { steering: Steering, limit: Option<Pin<Box<Sleep>>> },
+        Waiting { sleep: Pin<Box<Sleep>>, next: Option<Next> },
+        GettingReady { next: Option<Next>, limit: Option<Pin<Box<Sleep>>> },
+    }
+}
+
+/// The next try, paid for. Dropped before it is made, it is paid back.
+struct Next {
+    route: Route,
+    steering: Steering,
+}
+
+impl Next {
+    /// `None`: it does not fit into the deadline, or is one retry too many for the region.
+    fn of(scope: &Scope, again: Again) -> Option<Self> {
+        if !fits_deadline(scope, again) {
+            return None;
+        }
+        let mut steering = again.steering;
+        match scope.route.pay(steering) {
+            Toll::Refused => return None,
+            Toll::Free => {}
+            Toll::Paid(region) => steering.paid = Some(region),
+        }
+        let route = scope.route.clone();
+        Some(Self { route, steering })
+    }
+
+    /// From here on, the attempt has what was paid.
+    fn steering(mut self) -> Steering {
+        let steering = self.steering;
+        self.steering.paid = None;
+        steering
+    }
+}
+
+impl Drop for Next {
+    fn drop(&mut self) {
+        if let Some(region) = self.steering.paid {
+            self.route.pay_back(region);
+        }
     }
 }
 
@@ -112,14 +153,17 @@ where
             match this.state.as_mut().project() {
                 StateProjection::Trying { future } => {
                     let result = ready!(future.poll(cx)).map_err(Into::into);
+                    // Dropped first: a layer in between that gave up may still hold the attempt
+                    // in its own future, and only one that is dropped is over.
+                    this.state.set(State::Deciding);
                     match retrying.decide(scope, &result) {
                         Decision::Surface => return Poll::Ready(surface(scope, result)),
                         Decision::Again(again) => {
                             *this.last = Some(result);
-                            if !fits_deadline(scope, again) {
+                            let Some(next) = Next::of(scope, again) else {
                                 return Poll::Ready(surface_last(scope, this.last));
-                            }
-                            this.state.set(State::after(again, this.last));
+                            };
+                            this.state.set(State::after(again.wait, next, this.last));
                         }
                         Decision::After(refreshing) => {
                             *this.last = Some(result);
@@ -127,27 +171,30 @@ where
                         }
                     }
                 }
+                StateProjection::Deciding => {
+                    unreachable!("a decision leads on in the same poll")
+                }
                 StateProjection::Refreshing { refreshing } => {
-                    match ready!(refreshing.0.as_mut().poll(cx)) {
-                        Some(again) if fits_deadline(scope, again) => {
-                            this.state.set(State::after(again, this.last));
-                        }
-                        _ => return Poll::Ready(surface_last(scope, this.last)),
-                    }
+                    let again = ready!(refreshing.0.as_mut().poll(cx));
+                    let next = again.and_then(|again| Some((again, Next::of(scope, again)?)));
+                    let Some((again, next)) = next else {
+                        return Poll::Ready(surface_last(scope, this.last));
+                    };
+                    this.state.set(State::after(again.wait, next, this.last));
                 }
-                StateProjection::Waiting { sleep, steering } => {
+                StateProjection::Waiting { sleep, next } => {
                     ready!(sleep.as_mut().poll(cx));
-                    let steering = *steering;
-                    this.state.set(State::GettingReady {
-                        steering,
-                        limit: None,
-                    });
+                    let next = next.take();
+                    this.state.set(State::GettingReady { next, limit: None });
                 }
-                StateProjection::GettingReady { steering, limit } => {
+                StateProjection::GettingReady { next, limit } => {
                     match retrying.service.poll_ready(cx) {
                         Poll::Ready(Ok(())) => {
                             *this.last = None;
-                            let future = retrying.send(scope, *steering);
+                            let Some(next) = next.take() else {
+                                unreachable!("what is next is known until it is sent")
+                            };
+                            let future = retrying.send(scope, next.steering());
                             this.state.set(State::Trying { future });
                         }
                         Poll::Ready(Err(error)) => {
@@ -167,18 +214,15 @@ where
 
 impl<F> State<F> {
     /// The state that leads to the next try, and what may be kept until then.
-    fn after<T>(again: Again, last: &mut Option<T>) -> Self {
-        let steering = again.steering;
-        if again.wait.is_zero() {
-            return Self::GettingReady {
-                steering,
-                limit: None,
-            };
+    fn after<T>(wait: Duration, next: Next, last: &mut Option<T>) -> Self {
+        let next = Some(next);
+        if wait.is_zero() {
+            return Self::GettingReady { next, limit: None };
         }
         *last = None;
         Self::Waiting {
-            sleep: Box::pin(tokio::time::sleep(again.wait)),
-            steering,
+            sleep: Box::pin(tokio::time::sleep(wait)),
+            next,
         }
     }
 }

@@ -28,4 +28,4 @@
 mod service;
 mod store;
 
-pub use service::{SessionToken, SessionTokenLayer};
+pub use service::{SessionToken, SessionTokenLayer, SessionTokenPreparation};

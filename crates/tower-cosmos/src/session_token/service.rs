@@ -1,15 +1,12 @@
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use cosmos_core::{Action, AnswerListener, BoxError, Operation, Resource, Route, Status, headers};
-use http::{HeaderMap, HeaderValue, Request, Response};
-use pin_project_lite::pin_project;
+use cosmos_core::{Action, AnswerListener, Operation, RangeId, Resource, Route, Status, headers};
+use http::{HeaderMap, HeaderValue, Request};
 use tower_layer::Layer;
-use tower_service::Service;
 
 use super::store::Store;
 use crate::Account;
-use crate::scope::Scope;
+use crate::prepare::{Preparation, Prepare};
 
 /// The default number of containers whose tokens are kept.
 const MAX_CONTAINERS: usize = 1000;
@@ -52,46 +49,50 @@ impl<S> Layer<S> for SessionTokenLayer {
     type Service = SessionToken<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        let account = self.account.clone();
-        SessionToken {
-            inner,
-            account,
-            store: Arc::clone(&self.store),
-            enabled: self.enabled,
-        }
+        Prepare::with(inner, SessionTokenPreparation(self.clone()))
     }
 }
 
 /// Puts session tokens on requests and learns them from answers. See the [module](super).
-#[derive(Clone, Debug)]
-pub struct SessionToken<S> {
-    inner: S,
-    account: Account,
-    store: Arc<Store>,
-    enabled: bool,
-}
+pub type SessionToken<S> = Prepare<SessionTokenPreparation, S>;
 
-impl<S> SessionToken<S> {
+/// Asks for an operation's session token and learns from its answers.
+#[derive(Clone, Debug)]
+pub struct SessionTokenPreparation(SessionTokenLayer);
+
+impl Preparation for SessionTokenPreparation {
+    fn is_off(&self) -> bool {
+        !self.0.enabled
+    }
+
+    fn account(&self) -> &Account {
+        &self.0.account
+    }
+
     fn prepare<B>(&self, request: &Request<B>, route: &Route) {
         let Some(container) = Operation::container_of(request.uri().path()) else {
             return;
         };
-        if self.sends(route.operation(), request.headers()) {
-            let range = range_of(request.headers()).or(route.rules().range.as_deref());
-            let value = self.store.value(&container, range);
+        if self.0.sends(route.operation(), request.headers()) {
+            let ancestors = route.ancestors().unwrap_or_default();
+            let range = route.range();
+            let value = self.0.store.value(&container, range.as_ref(), &ancestors);
             if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
                 route.put_header(headers::SESSION_TOKEN, value);
             }
         }
-        let store = Arc::clone(&self.store);
+        let store = Arc::clone(&self.0.store);
         route.listen(|| {
             Arc::new(Learner {
                 store,
                 container: container.into(),
+                range: route.range(),
             })
         });
     }
+}
 
+impl SessionTokenLayer {
     /// Whether an operation is to carry what was learned.
     fn sends(&self, operation: Operation, map: &HeaderMap) -> bool {
         operation.is_document()
@@ -134,6 +135,8 @@ fn text<'a>(map: &'a HeaderMap, name: &http::HeaderName) -> Option<&'a str> {
 struct Learner {
     store: Arc<Store>,
     container: Box<str>,
+    // As it was when the operation was given its token; an answer may correct it.
+    range: Option<RangeId>,
 }
 
 impl AnswerListener for Learner {
@@ -152,64 +155,9 @@ impl AnswerListener for Learner {
         }
         if let Some(value) = text(map, &headers::SESSION_TOKEN) {
             let rid = text(map, &headers::CONTENT_PATH);
-            self.store.learn(&self.container, rid, range_of(map), value);
+            let asked = self.range.as_ref();
+            self.store
+                .learn(&self.container, rid, asked, range_of(map), value);
         }
-    }
-}
-
-impl<S, B, R> Service<Request<B>> for SessionToken<S>
-where
-    S: Service<Request<B>, Response = Response<R>>,
-    S::Error: Into<BoxError>,
-{
-    type Response = Response<R>;
-    type Error = BoxError;
-    type Future = ResponseFuture<S::Future>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let scope = if self.enabled {
-            Scope::enter(&mut request)
-        } else {
-            None
-        };
-        if let Some(scope) = &scope {
-            self.prepare(&request, &scope.route);
-        }
-        let future = self.inner.call(request);
-        ResponseFuture { scope, future }
-    }
-}
-
-pin_project! {
-    /// The response future of [`SessionToken`].
-    #[must_use = "futures do nothing unless polled"]
-    #[derive(Debug)]
-    pub struct ResponseFuture<F> {
-        scope: Option<Scope>,
-        #[pin]
-        future: F,
-    }
-}
-
-impl<F, R, E> Future for ResponseFuture<F>
-where
-    F: Future<Output = Result<Response<R>, E>>,
-    E: Into<BoxError>,
-{
-    type Output = Result<Response<R>, BoxError>;
-
-    fn poll(self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let scope = this.scope.as_ref();
-        let _operation = scope.map(Scope::trace);
-        let result = this.future.poll(cx).map_err(Into::into);
-        result.map_ok(|response| match scope {
-            Some(scope) => scope.answer(response),
-            None => response,
-        })
     }
 }
