@@ -3,10 +3,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use cosmos_core::health::BreakerOptions;
 use cosmos_core::policy::SettingError;
 use cosmos_core::{ConnectionString, ConnectionStringError};
 use tower_cosmos::{
-    Account, AccountBuilder, AccountError, Credential, KeyCredential, RecommendedLayer,
+    Account, AccountBuilder, AccountError, CircuitBreakerLayer, Credential, KeyCredential,
+    RecommendedLayer,
 };
 use tower_layer::Layer;
 
@@ -20,7 +22,7 @@ pub enum ClientError {
     /// The endpoint, a region's name or a setting of the account is none.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// A setting of the connections is out of range.
+    /// A setting of the connections or of the circuit breaker is out of range.
     #[error(transparent)]
     Setting(#[from] SettingError),
 }
@@ -33,6 +35,9 @@ pub struct CosmosClientBuilder {
     leaf: LeafBuilder,
     layers: Box<dyn FnOnce(RecommendedLayer) -> RecommendedLayer + Send>,
     timeout: Option<Duration>,
+    partition_lookup: bool,
+    circuit_breaker: BreakerOptions,
+    per_partition_failover: bool,
 }
 
 impl CosmosClient {
@@ -45,6 +50,9 @@ impl CosmosClient {
             leaf: Leaf::builder(),
             layers: Box::new(|layers| layers),
             timeout: None,
+            partition_lookup: true,
+            circuit_breaker: BreakerOptions::new(),
+            per_partition_failover: true,
         }
     }
 
@@ -96,6 +104,31 @@ impl CosmosClientBuilder {
         self
     }
 
+    /// Whether the client reads how containers are partitioned (once per container, and again when a
+    /// partition splits or merges), so that health, write regions and sessions are kept per
+    /// partition. Without it they are kept per container, and write regions not at all. Default:
+    /// true.
+    pub fn partition_lookup(mut self, enabled: bool) -> Self {
+        self.partition_lookup = enabled;
+        self
+    }
+
+    /// What the per-partition circuit breaker tolerates, and how long it waits before its probes;
+    /// `BreakerOptions::new().enabled(false)` switches it off. What is left open here comes from the
+    /// environment variables that [`BreakerOptions`] names. Default: on; 10 reads or 5 writes in a
+    /// row, probes after 60 s and then every 120 s.
+    pub fn circuit_breaker(mut self, options: BreakerOptions) -> Self {
+        self.circuit_breaker = options;
+        self
+    }
+
+    /// Whether writes follow partitions that the service moves to another region by themselves, on
+    /// accounts that do so. Default: true; then the account's own flag decides.
+    pub fn per_partition_failover(mut self, enabled: bool) -> Self {
+        self.per_partition_failover = enabled;
+        self
+    }
+
     /// Other settings of the account.
     pub fn account(mut self, change: impl FnOnce(AccountBuilder) -> AccountBuilder) -> Self {
         self.account = change(self.account);
@@ -124,15 +157,21 @@ impl CosmosClientBuilder {
     pub fn build(self) -> Result<CosmosClient, ClientError> {
         let leaf = self.leaf.build()?;
         let account = self.account.build(leaf.clone())?;
+        let breaker = CircuitBreakerLayer::new(account.clone()).options(self.circuit_breaker)?;
         let layers = RecommendedLayer::new(account.clone(), self.credential)
+            .partition(|layer| layer.enabled(self.partition_lookup))
+            .ppaf(|layer| layer.enabled(self.per_partition_failover))
+            .circuit_breaker(|_| breaker)
             .session_token(|layer| layer.enabled(true));
         let layers = match self.timeout {
             Some(timeout) => layers.timeout(timeout),
             None => layers,
         };
-        let stack = (self.layers)(layers).layer(leaf.clone());
+        let layers = (self.layers)(layers);
         Ok(CosmosClient {
-            stack,
+            stack: layers.layer(leaf.clone()),
+            circuits: layers.circuits(),
+            write_regions: layers.write_regions(),
             account,
             leaf,
             closed: Arc::new(AtomicBool::new(false)),
@@ -146,6 +185,9 @@ impl fmt::Debug for CosmosClientBuilder {
             .field("account", &self.account)
             .field("leaf", &self.leaf)
             .field("timeout", &self.timeout)
+            .field("partition_lookup", &self.partition_lookup)
+            .field("circuit_breaker", &self.circuit_breaker)
+            .field("per_partition_failover", &self.per_partition_failover)
             .finish_non_exhaustive()
     }
 }

@@ -47,6 +47,8 @@ use bytes::Bytes;
 use cosmos_core::{BoxError, FailureKind, TransportError};
 use http::{Request, Response};
 use http_body_util::Full;
+use tower_cosmos::circuit_breaker::Circuits;
+use tower_cosmos::ppaf::WriteRegions;
 use tower_cosmos::{Account, Recommended};
 use tower_service::Service;
 
@@ -60,6 +62,8 @@ use crate::Leaf;
 pub struct CosmosClient {
     stack: Recommended<Leaf>,
     account: Account,
+    circuits: Circuits,
+    write_regions: WriteRegions,
     leaf: Leaf,
     closed: Arc<AtomicBool>,
 }
@@ -69,6 +73,19 @@ impl CosmosClient {
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// The partitions that have failed in some region of late, how they stand there, and the changes
+    /// as they happen.
+    #[must_use]
+    pub fn circuits(&self) -> &Circuits {
+        &self.circuits
+    }
+
+    /// The partitions that are remembered to accept writes elsewhere than in the hub.
+    #[must_use]
+    pub fn write_regions(&self) -> &WriteRegions {
+        &self.write_regions
     }
 
     /// The client's connections.
@@ -112,6 +129,8 @@ impl fmt::Debug for CosmosClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CosmosClient")
             .field("account", &self.account)
+            .field("circuits", &self.circuits)
+            .field("write_regions", &self.write_regions)
             .field("leaf", &self.leaf)
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()

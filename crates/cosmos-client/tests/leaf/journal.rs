@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cosmos_client::Protocol;
-use cosmos_core::{AttemptId, Begin, FailureKind, Operation, Phase, Reason, Region, Route};
+use cosmos_core::{AttemptId, Begin, FailureKind, Operation, Phase, Region, Route};
 use http::{Method, Response};
 use http_body_util::Full;
 use parking_lot::Mutex;
@@ -16,11 +16,8 @@ fn route() -> (Route, AttemptId) {
     let now = tokio::time::Instant::now().into_std();
     let mut route = Route::new(Operation::unclassified(&Method::GET), None, now);
     let begin = Begin {
-        region: Region::GLOBAL,
-        reason: Reason::First,
         sequence: 1,
-        trial: false,
-        sole: false,
+        ..Begin::new(Region::GLOBAL)
     };
     let id = route.begin(now, begin).unwrap();
     route.steering.attempt = Some(id);

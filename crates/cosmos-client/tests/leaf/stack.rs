@@ -23,7 +23,9 @@ fn stack(peer: &Peer, leaf: Leaf) -> Service {
         .discovery(false)
         .build(leaf.clone())
         .unwrap();
-    RecommendedLayer::new(account, key()).layer(leaf)
+    // The peers know no containers.
+    let layers = RecommendedLayer::new(account, key()).partition(|layer| layer.enabled(false));
+    layers.layer(leaf)
 }
 
 fn create(slot: &JournalSlot) -> Request<Full<Bytes>> {
