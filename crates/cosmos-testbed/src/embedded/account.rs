@@ -145,7 +145,13 @@ impl EmbeddedAccount {
     /// The latest requests, oldest first.
     #[must_use]
     pub fn wire_log(&self) -> Vec<WireEntry> {
-        self.state.seen.log()
+        self.wire_log_from(0)
+    }
+
+    /// The latest requests from the one of this sequence number on, oldest first.
+    #[must_use]
+    pub fn wire_log_from(&self, sequence: u64) -> Vec<WireEntry> {
+        self.state.seen.log_from(sequence)
     }
 
     /// Requests that were turned away for their signature, date, version or host. A run that leaves

@@ -64,11 +64,11 @@ pub struct EmbeddedAccountBuilder {
 }
 
 #[derive(Clone, Debug)]
-struct Container {
-    database: String,
-    name: String,
-    partition_key_path: String,
-    physical_partitions: u32,
+pub(crate) struct Container {
+    pub(crate) database: String,
+    pub(crate) name: String,
+    pub(crate) partition_key_path: String,
+    pub(crate) physical_partitions: u32,
 }
 
 impl Default for EmbeddedAccountBuilder {
@@ -203,7 +203,11 @@ impl EmbeddedAccountBuilder {
 }
 
 impl Container {
-    fn create(&self, engine: &Engine, throughput: Option<u64>) -> Result<(), StartError> {
+    pub(crate) fn create(
+        &self,
+        engine: &Engine,
+        throughput: Option<u64>,
+    ) -> Result<(), StartError> {
         let wrong = |what: &dyn std::fmt::Display| {
             let name = format!("{}/{}", self.database, self.name);
             StartError::Account(format!("{name}: {what}"))

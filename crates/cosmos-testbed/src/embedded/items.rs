@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::account::EmbeddedAccount;
 use super::endpoint::Endpoint;
-use super::engine::Ask;
+use super::engine::{Answer, Ask};
 
 /// The store did not take or give an item.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,13 +85,42 @@ impl EmbeddedAccount {
         }
     }
 
+    /// The partition key range that a logical partition lies in now, as the hub has it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such container, or the partition-key header is malformed.
+    pub async fn range_of(
+        &self,
+        database: &str,
+        container: &str,
+        partition_key: &str,
+    ) -> Result<String, ItemError> {
+        let mut headers = headers(partition_key)?;
+        headers.insert("x-ms-max-item-count", HeaderValue::from_static("1"));
+        let ask = Ask {
+            method: Method::GET,
+            path_and_query: format!("{}/docs", path(database, container)),
+            headers,
+            body: Bytes::new(),
+        };
+        let answer = self.answer(&self.hub(), ask).await?;
+        // The store tells the range with every answer.
+        let range = answer.header("x-ms-documentdb-partitionkeyrangeid");
+        Ok(range.unwrap_or_default().to_owned())
+    }
+
     async fn ask(&self, region: &str, ask: Ask) -> Result<Bytes, ItemError> {
+        Ok(self.answer(region, ask).await?.body)
+    }
+
+    async fn answer(&self, region: &str, ask: Ask) -> Result<Answer, ItemError> {
         let state = self.state();
         let port = state.port(&Endpoint::region(region));
         let port = port.ok_or_else(|| ItemError::UnknownRegion(region.to_owned()))?;
         let answer = state.engine.answer(&port.url, ask).await;
         if answer.status.is_success() {
-            return Ok(answer.body);
+            return Ok(answer);
         }
         Err(ItemError::Store {
             status: answer.status.as_u16(),
@@ -100,7 +129,8 @@ impl EmbeddedAccount {
     }
 }
 
-fn path(database: &str, container: &str) -> String {
+/// The path of a container.
+pub(crate) fn path(database: &str, container: &str) -> String {
     let database = utf8_percent_encode(database, NON_ALPHANUMERIC);
     let container = utf8_percent_encode(container, NON_ALPHANUMERIC);
     format!("/dbs/{database}/colls/{container}")

@@ -41,13 +41,15 @@
 //! stored procedures, triggers or conflict feed. Around it, this module adds what the library has to be
 //! tested against: executing a stored procedure (any id, recorded in
 //! [`EmbeddedAccount::procedure_executions`]), HEAD, delete by partition key (done when it is answered),
-//! partition key ranges whose writes moved, and the tentative-writes header on multi-write accounts. A
+//! partition key ranges whose writes moved, the tentative-writes header on multi-write accounts, and
+//! `x-ms-content-path`, which tells the container that answered. A
 //! region that is offline refuses connections, where the service would withdraw its name.
 
 mod account;
 mod builder;
 mod clock;
 mod connection;
+mod content_path;
 mod control;
 mod deviations;
 mod endpoint;

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use parking_lot::Mutex;
 use serde::Serialize;
+use tokio::time::Instant;
 
+use super::clock;
 use super::endpoint::Endpoint;
 use super::request::{Class, Received};
 use super::verify::ViolationKind;
 
 /// How many requests the wire log keeps.
-pub const WIRE_LOG_CAPACITY: usize = 4096;
+pub const WIRE_LOG_CAPACITY: usize = 16_384;
 
 /// Connections that one endpoint accepted, and requests that it read to their end, whatever became of
 /// them afterwards.
@@ -54,6 +56,9 @@ pub enum Outcome {
 pub struct WireEntry {
     /// Counts up from 0 over the account's life, in the order in which requests were read.
     pub sequence: u64,
+    /// When it had been read. Not in JSON: another process has no use for this one's clock.
+    #[serde(skip)]
+    pub read_at: Instant,
     /// Where it arrived.
     pub endpoint: Endpoint,
     /// `HTTP/1.1` or `HTTP/2.0`.
@@ -64,6 +69,8 @@ pub struct WireEntry {
     pub path: String,
     /// The partition-key header, if any.
     pub partition_key: Option<String>,
+    /// `x-ms-activity-id`, if any: the same for every request of one operation.
+    pub activity_id: Option<String>,
     /// What became of it.
     pub outcome: Outcome,
 }
@@ -113,11 +120,13 @@ impl Observations {
         }
         seen.log.push_back(WireEntry {
             sequence,
+            read_at: clock::monotonic(),
             endpoint: endpoint.clone(),
             version: format!("{:?}", request.version),
             method: request.method.to_string(),
             path: request.uri.path().to_owned(),
             partition_key: request.partition_key().map(str::to_owned),
+            activity_id: request.header("x-ms-activity-id").map(str::to_owned),
             outcome: Outcome::Open,
         });
         sequence
@@ -157,8 +166,12 @@ impl Observations {
         self.0.lock().counts.clear();
     }
 
-    pub(crate) fn log(&self) -> Vec<WireEntry> {
-        self.0.lock().log.iter().cloned().collect()
+    /// The requests in the log from this one on.
+    pub(crate) fn log_from(&self, sequence: u64) -> Vec<WireEntry> {
+        let seen = self.0.lock();
+        let first = seen.next - seen.log.len() as u64;
+        let skipped = usize::try_from(sequence.saturating_sub(first)).unwrap_or(usize::MAX);
+        seen.log.iter().skip(skipped).cloned().collect()
     }
 
     pub(crate) fn violations(&self) -> Vec<Violation> {

@@ -5,6 +5,7 @@ use azure_data_cosmos_driver::in_memory_emulator::{RegionStatus, WriteMode};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 
+use super::content_path;
 use super::endpoint::Endpoint;
 use super::engine::{Answer, Ask, write_forbidden};
 use super::partition_delete;
@@ -126,6 +127,14 @@ async fn write(state: &State, region: &str, url: &Url, request: &Received) -> Re
 }
 
 async fn ask(state: &State, url: &Url, request: &Received) -> Answer {
+    let mut answer = forward(state, url, request).await;
+    if request.target.class == Class::Data {
+        content_path::add(&mut answer);
+    }
+    answer
+}
+
+async fn forward(state: &State, url: &Url, request: &Received) -> Answer {
     let path_and_query = request.uri.path_and_query();
     let ask = Ask {
         method: request.method.clone(),

@@ -3,7 +3,8 @@
 //!
 //! [`ScriptedAccount`] is a plain Tower service to put below a stack. Each region follows its
 //! script, step by step, and answers 200 (201 for creates) when the script has ended. The account
-//! document is served on every host and kept out of the data log.
+//! document is served on every host and kept out of the data log; so are the properties and
+//! partition key ranges of containers that the account knows ([`ScriptedAccount::set_container`]).
 //!
 //! ```
 //! use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
@@ -15,12 +16,14 @@
 //! ```
 
 mod body;
+mod container;
 mod document;
 mod service;
 mod step;
 mod wire;
 
 pub use body::ScriptedBody;
+pub use container::Container;
 pub use document::Document;
 pub use service::ScriptedAccount;
 pub use step::Step;

@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use super::document::label_of;
 use super::step::Then;
-use super::{Document, ScriptedBody, Step, Wire, WireEntry};
+use super::{Container, Document, ScriptedBody, Step, Wire, WireEntry};
 
 /// Regions that follow scripts. Clones share everything.
 #[derive(Clone)]
@@ -31,13 +31,37 @@ struct State {
     document: Document,
     // What is served for `GET /` instead of the document's JSON.
     raw_document: Option<Bytes>,
-    scripts: HashMap<String, VecDeque<Step>>,
-    account_scripts: HashMap<String, VecDeque<Step>>,
+    // By link.
+    containers: HashMap<String, Container>,
     // Every region that ever was, by its host label.
     names: HashMap<String, String>,
-    data: Wire,
-    account_reads: Wire,
+    data: Traffic,
+    account_reads: Traffic,
+    container_reads: Traffic,
     open: usize,
+}
+
+/// Requests of one kind: how regions answer them, and which arrived.
+#[derive(Default)]
+struct Traffic {
+    scripts: HashMap<String, VecDeque<Step>>,
+    wire: Wire,
+}
+
+impl Traffic {
+    fn script(&mut self, region: &str, steps: impl IntoIterator<Item = Step>) {
+        let script = self.scripts.entry(label_of(region)).or_default();
+        script.extend(steps);
+    }
+
+    fn next_step(&mut self, region: &str) -> Option<Step> {
+        let script = self.scripts.get_mut(&label_of(region))?;
+        if script.front()?.forever {
+            script.front().cloned()
+        } else {
+            script.pop_front()
+        }
+    }
 }
 
 impl ScriptedAccount {
@@ -51,10 +75,10 @@ impl ScriptedAccount {
             names: HashMap::new(),
             document,
             raw_document: None,
-            scripts: HashMap::new(),
-            account_scripts: HashMap::new(),
-            data: Wire::default(),
-            account_reads: Wire::default(),
+            containers: HashMap::new(),
+            data: Traffic::default(),
+            account_reads: Traffic::default(),
+            container_reads: Traffic::default(),
             open: 0,
         };
         state.learn_names();
@@ -72,27 +96,35 @@ impl ScriptedAccount {
 
     /// Adds steps to a region's script; `global` scripts the global endpoint's data requests.
     pub fn script(&self, region: &str, steps: impl IntoIterator<Item = Step>) {
-        let mut state = self.0.state.lock();
-        state
-            .scripts
-            .entry(label_of(region))
-            .or_default()
-            .extend(steps);
+        self.0.state.lock().data.script(region, steps);
     }
 
     /// Forgets what is left of a region's script: it answers well again.
     pub fn heal(&self, region: &str) {
-        self.0.state.lock().scripts.remove(&label_of(region));
+        self.0.state.lock().data.scripts.remove(&label_of(region));
     }
 
     /// Adds steps for reads of the account document at a region, or `global`.
     pub fn script_account_reads(&self, region: &str, steps: impl IntoIterator<Item = Step>) {
+        self.0.state.lock().account_reads.script(region, steps);
+    }
+
+    /// Adds steps for reads of known containers at a region.
+    pub fn script_container_reads(&self, region: &str, steps: impl IntoIterator<Item = Step>) {
+        self.0.state.lock().container_reads.script(region, steps);
+    }
+
+    /// Forgets what is left of a region's script for reads of known containers.
+    pub fn heal_container_reads(&self, region: &str) {
         let mut state = self.0.state.lock();
-        state
-            .account_scripts
-            .entry(label_of(region))
-            .or_default()
-            .extend(steps);
+        state.container_reads.scripts.remove(&label_of(region));
+    }
+
+    /// Serves the properties and the partition key ranges of a container, such as `dbs/d/colls/c`,
+    /// from now on.
+    pub fn set_container(&self, link: &str, container: Container) {
+        let mut state = self.0.state.lock();
+        state.containers.insert(link.to_owned(), container);
     }
 
     /// Serves another document from now on.
@@ -108,23 +140,30 @@ impl ScriptedAccount {
         self.0.state.lock().raw_document = Some(text.into());
     }
 
-    /// The requests that arrived so far, account reads apart.
+    /// The requests that arrived so far, reads of the account and of known containers apart.
     #[must_use]
     pub fn wire(&self) -> Wire {
-        self.0.state.lock().data.clone()
+        self.0.state.lock().data.wire.clone()
     }
 
     /// The reads of the account document that arrived so far.
     #[must_use]
     pub fn account_reads(&self) -> Wire {
-        self.0.state.lock().account_reads.clone()
+        self.0.state.lock().account_reads.wire.clone()
+    }
+
+    /// The reads of known containers that arrived so far.
+    #[must_use]
+    pub fn container_reads(&self) -> Wire {
+        self.0.state.lock().container_reads.wire.clone()
     }
 
     /// Forgets the requests that arrived so far.
     pub fn clear_wire(&self) {
         let mut state = self.0.state.lock();
-        state.data = Wire::default();
-        state.account_reads = Wire::default();
+        for traffic in state.all_traffic() {
+            traffic.wire = Wire::default();
+        }
     }
 
     /// How many requests have arrived and were neither answered nor dropped.
@@ -149,18 +188,40 @@ impl State {
         }
     }
 
-    fn next_step(&mut self, region: &str, account_read: bool) -> Option<Step> {
-        let scripts = if account_read {
-            &mut self.account_scripts
-        } else {
-            &mut self.scripts
-        };
-        let script = scripts.get_mut(&label_of(region))?;
-        if script.front()?.forever {
-            script.front().cloned()
-        } else {
-            script.pop_front()
+    fn all_traffic(&mut self) -> [&mut Traffic; 3] {
+        [
+            &mut self.data,
+            &mut self.account_reads,
+            &mut self.container_reads,
+        ]
+    }
+
+    /// The traffic that a request belongs to, and how it is answered unless a script says
+    /// otherwise.
+    fn receive(&mut self, method: &Method, path: &str, etag: Option<&str>) -> (&mut Traffic, Good) {
+        if method == Method::GET && path == "/" {
+            let document = self.document();
+            return (&mut self.account_reads, Good::Document(document));
         }
+        let (link, ranges) = match path.trim_matches('/').strip_suffix("/pkranges") {
+            Some(link) => (link, true),
+            None => (path.trim_matches('/'), false),
+        };
+        if let (&Method::GET, Some(container)) = (method, self.containers.get(link)) {
+            let good = if ranges {
+                let (page, etag) = container.ranges(etag);
+                Good::Ranges(page, etag)
+            } else {
+                Good::Document(container.properties().to_string().into())
+            };
+            return (&mut self.container_reads, good);
+        }
+        let good = if method == Method::POST {
+            Good::Created
+        } else {
+            Good::Read
+        };
+        (&mut self.data, good)
     }
 
     fn document(&self) -> Bytes {
@@ -204,15 +265,16 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
                 .await
                 .map(Collected::to_bytes)
                 .unwrap_or_default();
-            let account_read = parts.method == Method::GET && parts.uri.path() == "/";
-            let create = parts.method == Method::POST;
-            let (step, document) = {
+            let (step, good) = {
                 let mut state = shared.state.lock();
                 let host = parts.uri.host().unwrap_or_default();
                 let Some(region) = state.region_of(host) else {
                     return Err(format!("no such host: {host:?}").into());
                 };
-                let entry = WireEntry {
+                let etag = parts.headers.get(http::header::IF_NONE_MATCH);
+                let etag = etag.and_then(|etag| etag.to_str().ok());
+                let (traffic, good) = state.receive(&parts.method, parts.uri.path(), etag);
+                traffic.wire.0.push(WireEntry {
                     region: region.clone(),
                     at: shared.start.elapsed(),
                     method: parts.method,
@@ -223,21 +285,11 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
                         .unwrap_or_default(),
                     headers: parts.headers,
                     body,
-                };
-                let log = if account_read {
-                    &mut state.account_reads
-                } else {
-                    &mut state.data
-                };
-                log.0.push(entry);
-                (state.next_step(&region, account_read), state.document())
+                });
+                (traffic.next_step(&region), good)
             };
             let Some(step) = step else {
-                return Ok(if account_read {
-                    Response::new(document.into())
-                } else {
-                    good_answer(create)
-                });
+                return good.answer();
             };
             tokio::time::sleep(step.delay).await;
             perform(step.then).await
@@ -245,12 +297,33 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
     }
 }
 
-fn good_answer(create: bool) -> Response<ScriptedBody> {
-    let mut response = Response::new(Bytes::from_static(b"{}").into());
-    if create {
-        *response.status_mut() = StatusCode::CREATED;
+/// How a request is answered unless a script says otherwise.
+enum Good {
+    Read,
+    Created,
+    Document(Bytes),
+    /// A page of ranges, if there is news, and its etag.
+    Ranges(Option<serde_json::Value>, String),
+}
+
+impl Good {
+    fn answer(self) -> Result<Response<ScriptedBody>, BoxError> {
+        let response = Response::builder();
+        Ok(match self {
+            Self::Read => response.body(Bytes::from_static(b"{}").into())?,
+            Self::Created => response
+                .status(StatusCode::CREATED)
+                .body(Bytes::from_static(b"{}").into())?,
+            Self::Document(document) => response.body(document.into())?,
+            Self::Ranges(None, etag) => response
+                .status(StatusCode::NOT_MODIFIED)
+                .header(http::header::ETAG, etag)
+                .body(Bytes::new().into())?,
+            Self::Ranges(Some(page), etag) => response
+                .header(http::header::ETAG, etag)
+                .body(Bytes::from(page.to_string()).into())?,
+        })
     }
-    response
 }
 
 async fn perform(then: Then) -> Result<Response<ScriptedBody>, BoxError> {

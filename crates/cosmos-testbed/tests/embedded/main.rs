@@ -10,4 +10,5 @@ mod control;
 mod fault_scope;
 mod faults;
 mod moves;
+mod partitions;
 mod serving;

@@ -33,6 +33,7 @@ pub(super) enum Move {
     SessionNotAvailableOnce(LogicalPartition),
     SplitPartition(Split),
     MergePartitions(Merge),
+    ReplaceContainer(Replace),
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,6 +75,14 @@ pub(super) struct Merge {
     partitions: (u32, u32),
     #[serde(default)]
     lock_ms: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Replace {
+    database: String,
+    container: String,
+    partition_key_path: String,
+    physical_partitions: u32,
 }
 
 impl Move {
@@ -122,6 +131,12 @@ impl Move {
                 let child =
                     moves.merge_partitions(&of.database, &of.container, of.partitions, lock);
                 return Ok(json!(child.await?));
+            }
+            Self::ReplaceContainer(with) => {
+                let (path, partitions) = (&with.partition_key_path, with.physical_partitions);
+                let replaced =
+                    moves.replace_container(&with.database, &with.container, path, partitions);
+                replaced.await?;
             }
         }
         Ok(Value::Null)

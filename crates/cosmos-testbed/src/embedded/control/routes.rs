@@ -55,7 +55,7 @@ async fn route(
             state.seen.reset_counts();
             Ok(Value::Null)
         }
-        (&Method::GET, "/log") => Ok(json!(state.seen.log())),
+        (&Method::GET, "/log") => Ok(json!(state.seen.log_from(0))),
         (&Method::GET, "/violations") => Ok(json!(state.seen.violations())),
         (&Method::GET, "/executions") => Ok(json!(state.procedures.executions())),
         (&Method::GET, "/faults") => {

@@ -117,6 +117,7 @@ pub enum FaultedRequests {
 /// # assert_eq!(rule.kind, FaultKind::Hang);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FaultRule {
     /// Where.

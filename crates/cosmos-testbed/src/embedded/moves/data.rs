@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+
 use super::{AccountMoves, MoveError};
+use crate::embedded::builder::Container;
+use crate::embedded::engine::Ask;
+use crate::embedded::items;
 
 /// Data on its way: replication, sessions, partitions.
 impl AccountMoves {
@@ -102,5 +108,47 @@ impl AccountMoves {
             .merge_partitions_and_wait(database, container, first, second, lock)
             .await?;
         Ok(child)
+    }
+
+    /// Deletes a container and makes another one of the same name, empty and with so many partitions,
+    /// in one step: nobody finds that there is none.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such container, or one cannot be like that.
+    pub async fn replace_container(
+        &self,
+        database: &str,
+        container: &str,
+        partition_key_path: &str,
+        physical_partitions: u32,
+    ) -> Result<(), MoveError> {
+        // Of a database that is not there, the store would make a panic.
+        if !self.has_container(database, container).await {
+            let message = format!("there is no container {database}/{container}");
+            return Err(MoveError::Rejected(message));
+        }
+        let container = Container {
+            database: database.to_owned(),
+            name: container.to_owned(),
+            partition_key_path: partition_key_path.to_owned(),
+            physical_partitions,
+        };
+        let made = container.create(&self.state.engine, None);
+        made.map_err(|error| MoveError::Rejected(error.to_string()))
+    }
+
+    async fn has_container(&self, database: &str, container: &str) -> bool {
+        let engine = &self.state.engine;
+        let Some(hub) = engine.hub_url() else {
+            return false;
+        };
+        let ask = Ask {
+            method: Method::GET,
+            path_and_query: items::path(database, container),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        };
+        engine.answer(&hub, ask).await.status.is_success()
     }
 }
