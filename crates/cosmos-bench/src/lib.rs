@@ -1,0 +1,25 @@
+//! What the benchmarks share: medians of interleaved rounds, and figures beside their goals.
+//!
+//! One run of a benchmark on a busy machine says little. Here every case is run in every round, one
+//! after the other, so that what slows the machine for a while slows all of them, and the median
+//! of the rounds is reported.
+
+mod measure;
+mod report;
+
+pub use measure::{Case, interleaved, nanos_each, nanos_each_on_two_threads, slowest_nanos};
+pub use report::{Figure, Goal, Report};
+
+/// What every benchmark understands.
+#[derive(Clone, Debug, clap::Parser)]
+pub struct Arguments {
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    pub json: bool,
+    /// How many rounds to take the median of.
+    #[arg(long, default_value_t = 25)]
+    pub rounds: usize,
+    // Cargo passes it to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
