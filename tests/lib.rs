@@ -1,9 +1,15 @@
-//! What the tests share: a lab around the scripted account, and short words for requests.
+//! What the tests share: a lab around the scripted account, short words for requests, and the
+//! safety rules.
+
+pub mod foreign;
+pub mod kinds;
+pub mod rules;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use cosmos_core::health::{BreakerOptions, BreakerSettings};
 use cosmos_core::policy::Jitter;
 use cosmos_core::signing::MasterKey;
 use cosmos_core::{
@@ -49,9 +55,24 @@ impl Lab {
         document: Document,
         settings: impl FnOnce(AccountBuilder) -> AccountBuilder,
     ) -> Self {
+        Self::around(document, settings, recommended)
+    }
+
+    /// Like `new`, without a breaker: failures mark endpoints.
+    #[must_use]
+    pub fn unguarded(document: Document) -> Self {
+        Self::around(document, |account| account, unguarded)
+    }
+
+    /// A lab with these account settings and layers.
+    pub fn around(
+        document: Document,
+        settings: impl FnOnce(AccountBuilder) -> AccountBuilder,
+        layers: impl FnOnce(&Account) -> RecommendedLayer,
+    ) -> Self {
         let regions = ScriptedAccount::new(document);
         let account = account(&regions, settings);
-        let stack = boxed(recommended(&account).layer(regions.clone()));
+        let stack = boxed(layers(&account).layer(regions.clone()));
         Self {
             regions,
             account,
@@ -106,12 +127,30 @@ pub fn account(
         .expect("good settings")
 }
 
-/// The recommended layers without jitter.
+/// The recommended layers without jitter, and without reads of containers: a partition is known if
+/// the caller names it.
 pub fn recommended(account: &Account) -> RecommendedLayer {
     RecommendedLayer::new(account.clone(), credential())
+        .partition(|layer| layer.enabled(false))
+        .circuit_breaker(|layer| layer.settings(breaker(BreakerOptions::new())))
         .failover(|layer| layer.jitter(Jitter::None))
         .retry_with(|layer| layer.jitter(Jitter::None))
         .throttle(|layer| layer.jitter(Jitter::None))
+}
+
+/// The recommended layers without a breaker.
+pub fn unguarded(account: &Account) -> RecommendedLayer {
+    let off = breaker(BreakerOptions::new().enabled(false));
+    recommended(account).circuit_breaker(|layer| layer.settings(off))
+}
+
+/// A breaker's settings, without jitter, and whatever the environment says.
+///
+/// # Panics
+/// If they are refused.
+#[must_use]
+pub fn breaker(options: BreakerOptions) -> BreakerSettings {
+    options.jitter(Jitter::None).build().expect("good settings")
 }
 
 /// Erases a stack's type.

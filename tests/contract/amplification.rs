@@ -5,8 +5,7 @@ use cosmos_core::FailureKind;
 use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
 use cosmos_tests::{account, create, read, send};
 
-use crate::kinds::Kind;
-use crate::orders::build;
+use crate::kinds::{Kind, build};
 
 const RECOMMENDED: [Kind; 5] = [
     Kind::Session,

@@ -6,10 +6,10 @@ use http_body_util::Full;
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 use tower::Service;
 use tower_cosmos::{
-    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, Clock, DeadlineLayer,
-    EndpointLayer, KeyCredential, Recommended, RecommendedLayer, RegionFailoverLayer,
-    RetryWithLayer, SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer, SigningLayer,
-    ThrottleRetryLayer,
+    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, CircuitBreakerLayer, Clock,
+    DeadlineLayer, EndpointLayer, KeyCredential, PartitionLayer, PpafLayer, Recommended,
+    RecommendedLayer, RegionFailoverLayer, RetryWithLayer, SessionRetryLayer, SessionTokenLayer,
+    ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
 };
 
 type Body = Full<bytes::Bytes>;
@@ -26,6 +26,12 @@ assert_impl_all!(ShardReconnectLayer: Send, Sync, Clone, Unpin, std::fmt::Debug)
 assert_impl_all!(SessionRetryLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(SessionTokenLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(RetryWithLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(PartitionLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(PpafLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(CircuitBreakerLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
+assert_impl_all!(tower_cosmos::circuit_breaker::Circuits: Send, Sync, Clone, std::fmt::Debug);
+assert_impl_all!(tower_cosmos::circuit_breaker::Transitions: Send, Sync, std::fmt::Debug);
+assert_impl_all!(tower_cosmos::ppaf::WriteRegions: Send, Sync, Clone, std::fmt::Debug);
 assert_impl_all!(RegionFailoverLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(EndpointLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
 assert_impl_all!(SigningLayer: Send, Sync, Clone, Unpin, std::fmt::Debug);
@@ -39,6 +45,9 @@ assert_impl_all!(tower_cosmos::throttle_retry::ThrottleRetry<Stack>: Send, Sync,
 assert_impl_all!(tower_cosmos::shard_reconnect::ShardReconnect<Stack>: Send, Sync, Clone);
 assert_impl_all!(tower_cosmos::region_failover::RegionFailover<Stack>: Send, Sync, Clone);
 assert_impl_all!(tower_cosmos::endpoint::Endpoint<Stack>: Send, Sync, Clone);
+assert_impl_all!(tower_cosmos::partition::Partition<Stack>: Send, Sync, Clone);
+assert_impl_all!(tower_cosmos::circuit_breaker::CircuitBreaker<Stack>: Send, Sync, Clone);
+assert_impl_all!(tower_cosmos::ppaf::Ppaf<Stack>: Send, Sync, Clone);
 assert_impl_all!(Recommended<Stack>: Send, Sync, Clone);
 assert_not_impl_any!(tower_cosmos::deadline::Deadline<Local>: Sync);
 
@@ -47,4 +56,6 @@ assert_impl_all!(FutureOf<tower_cosmos::throttle_retry::ThrottleRetry<Stack>>: S
 assert_impl_all!(FutureOf<tower_cosmos::shard_reconnect::ShardReconnect<Stack>>: Send);
 assert_impl_all!(FutureOf<tower_cosmos::region_failover::RegionFailover<Stack>>: Send);
 assert_impl_all!(FutureOf<tower_cosmos::endpoint::Endpoint<Stack>>: Send);
+assert_impl_all!(FutureOf<tower_cosmos::partition::Partition<Stack>>: Send);
+assert_impl_all!(FutureOf<tower_cosmos::circuit_breaker::CircuitBreaker<Stack>>: Send);
 assert_impl_all!(FutureOf<Recommended<Stack>>: Send);

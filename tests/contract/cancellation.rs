@@ -6,7 +6,7 @@ use cosmos_tests::{account, create, ms, read, s, send, with};
 use tokio_test::task;
 use tower::{Service, ServiceExt};
 
-use crate::kinds::{Kind, alone, leaf};
+use crate::kinds::{Kind, alone, known_regions, leaf};
 
 type Script = fn(&ScriptedAccount);
 
@@ -43,7 +43,7 @@ async fn dropped_at_any_point_it_sends_nothing_more_and_leaves_nothing() {
 }
 
 async fn drop_after(kind: Kind, name: &str, script: Script, polls: usize) {
-    let regions = ScriptedAccount::new(Document::single_write(["A", "B"]));
+    let regions = known_regions(Document::single_write(["A", "B"]));
     let account = account(&regions, |account| account);
     if name != "unknown topology" {
         account.refresh().await;

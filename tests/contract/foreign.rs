@@ -1,35 +1,14 @@
 //! Layers that are not ours, in between: they time out, retry and limit, and nothing misbehaves.
 
-use std::future::{Ready, ready};
 use std::time::Duration;
 
 use cosmos_core::{FailureKind, Outcome, Reason};
 use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
+use cosmos_tests::foreign::Again;
 use cosmos_tests::{Req, Res, account, boxed, create, execute, ms, read, send};
-use tower::retry::Policy;
 use tower::{BoxError, Layer};
 
 use crate::kinds::{Kind, alone, leaf};
-
-/// Sends everything that does not succeed again, at once, a number of times.
-#[derive(Clone)]
-struct Stubborn(usize);
-
-impl Policy<Req, Res, BoxError> for Stubborn {
-    type Future = Ready<()>;
-
-    fn retry(&mut self, _: &mut Req, result: &mut Result<Res, BoxError>) -> Option<Ready<()>> {
-        let failed = !matches!(result, Ok(response) if response.status().is_success());
-        (failed && self.0 > 0).then(|| {
-            self.0 -= 1;
-            ready(())
-        })
-    }
-
-    fn clone_request(&mut self, request: &Req) -> Option<Req> {
-        Some(request.clone())
-    }
-}
 
 fn lab() -> (ScriptedAccount, tower_cosmos::Account) {
     let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
@@ -48,7 +27,7 @@ async fn a_foreign_retry_inside_does_not_send_a_stored_procedure_twice() {
         let (regions, account) = lab();
         regions.script("A", [Step::status(500, 0)]);
         let placed = Kind::Endpoint.wrap(&account, leaf(&regions));
-        let retrying = boxed(tower::retry::RetryLayer::new(Stubborn(3)).layer(placed));
+        let retrying = boxed(tower::retry::RetryLayer::new(Again(3)).layer(placed));
         let stack = kind.wrap(&account, retrying);
         let seen = send(&stack, execute()).await;
         assert_eq!(regions.wire().len(), 1, "{kind:?}");
@@ -61,7 +40,7 @@ async fn a_foreign_retry_outside_begins_a_new_operation() {
     let (regions, account) = lab();
     regions.script("A", [Step::status(404, 0), Step::status(404, 0)]);
     let ours = alone(Kind::Failover, &account, leaf(&regions));
-    let stack = boxed(tower::retry::RetryLayer::new(Stubborn(2)).layer(ours));
+    let stack = boxed(tower::retry::RetryLayer::new(Again(2)).layer(ours));
     let seen = send(&stack, read()).await;
     assert!(seen.status().is_success());
     assert_eq!(regions.wire().regions(), "A A A");
@@ -77,7 +56,7 @@ async fn an_attempt_sent_by_a_foreign_layer_says_so() {
     let (regions, account) = lab();
     regions.script("A", [Step::status(404, 0)]);
     let placed = Kind::Endpoint.wrap(&account, leaf(&regions));
-    let retrying = boxed(tower::retry::RetryLayer::new(Stubborn(1)).layer(placed));
+    let retrying = boxed(tower::retry::RetryLayer::new(Again(1)).layer(placed));
     let stack = Kind::Failover.wrap(&account, retrying);
     let journal = send(&stack, read()).await.journal.unwrap();
     let reasons: Vec<_> = journal

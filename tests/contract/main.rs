@@ -7,8 +7,8 @@ mod amplification;
 mod auto_traits;
 mod cancellation;
 mod foreign;
-mod kinds;
-mod orders;
 mod passing;
 mod readiness;
 mod repairs;
+
+use cosmos_tests::kinds;

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use cosmos_core::{FailureKind, Journal, OperationOptions};
-use cosmos_testbed::scripted::{Document, ScriptedAccount};
+use cosmos_testbed::scripted::Document;
 use cosmos_tests::{Req, Res, account, boxed, read, recommended, send, with};
 use http::{Request, Response, Uri, Version};
 use http_body_util::Full;
 use tower::{Layer, ServiceExt, service_fn};
 
-use crate::kinds::{Kind, alone};
+use crate::kinds::{Kind, alone, known_regions};
 
 /// A stack whose leaf says what reached it, in its answer's extensions.
 fn echo() -> cosmos_tests::Stack {
@@ -29,7 +29,7 @@ struct Echo(Uri, http::HeaderMap);
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_nothing_of_cosmos_passes_untouched_and_unsigned() {
     for kind in Kind::ALL {
-        let regions = ScriptedAccount::new(Document::multi_write(["A"]));
+        let regions = known_regions(Document::multi_write(["A"]));
         let account = account(&regions, |account| account);
         let stack = alone(kind, &account, echo());
         for uri in [
@@ -52,7 +52,7 @@ async fn a_request_that_is_nothing_of_cosmos_passes_untouched_and_unsigned() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_for_a_foreign_host_passes_untouched_and_unsigned() {
-    let regions = ScriptedAccount::new(Document::multi_write(["A"]));
+    let regions = known_regions(Document::multi_write(["A"]));
     let account = account(&regions, |account| account);
     account.refresh().await;
     let stack = boxed(recommended(&account).layer(echo()));
@@ -142,7 +142,7 @@ async fn headers_that_the_caller_set_stay() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_body_above_the_limit_is_a_typed_error_and_nothing_is_sent() {
-    let regions = ScriptedAccount::new(Document::multi_write(["A"]));
+    let regions = known_regions(Document::multi_write(["A"]));
     let account = account(&regions, |account| account);
     let inner = recommended(&account).layer(regions.clone());
     let stack = tower_cosmos::BufferRequestLayer::new()
@@ -159,7 +159,7 @@ async fn a_request_body_above_the_limit_is_a_typed_error_and_nothing_is_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_response_body_above_the_limit_is_a_typed_error() {
-    let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
+    let regions = known_regions(Document::multi_write(["A", "B"]));
     let account = account(&regions, |account| account);
     let stack = boxed(
         recommended(&account)

@@ -4,12 +4,12 @@
 use std::task::{Context, Poll};
 
 use cosmos_core::BoxError;
-use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
+use cosmos_testbed::scripted::{Document, Step};
 use cosmos_tests::{Req, Res, Stack, account, boxed, ms, read, s, send};
 use tower::limit::ConcurrencyLimit;
 use tower::{Service, ServiceExt};
 
-use crate::kinds::{Kind, alone, leaf};
+use crate::kinds::{Kind, alone, known_regions, leaf};
 
 /// Panics if it is called without having been polled ready since it was made, cloned or called.
 struct Strict {
@@ -58,7 +58,7 @@ fn faults() -> [Step; 4] {
 #[tokio::test(start_paused = true)]
 async fn the_service_that_was_polled_ready_is_the_one_called() {
     for kind in Kind::ALL {
-        let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
+        let regions = known_regions(Document::multi_write(["A", "B"]));
         let account = account(&regions, |account| account);
         regions.script("A", faults());
         regions.script("B", faults());
@@ -76,7 +76,7 @@ async fn the_service_that_was_polled_ready_is_the_one_called() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_holds_no_permit() {
     for kind in Kind::ALL {
-        let regions = ScriptedAccount::new(Document::multi_write(["A"]));
+        let regions = known_regions(Document::multi_write(["A"]));
         let account = account(&regions, |account| account);
         let limited = boxed(ConcurrencyLimit::new(leaf(&regions), 1));
         let stack = alone(kind, &account, limited);
@@ -97,7 +97,7 @@ async fn a_wait_holds_no_permit() {
 #[tokio::test(start_paused = true)]
 async fn clones_under_a_buffer_work_side_by_side() {
     for kind in Kind::ALL {
-        let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
+        let regions = known_regions(Document::multi_write(["A", "B"]));
         let account = account(&regions, |account| account);
         let stack = alone(kind, &account, leaf(&regions));
         let buffered = tower::buffer::Buffer::new(ConcurrencyLimit::new(stack, 4), 16);
@@ -111,7 +111,7 @@ async fn clones_under_a_buffer_work_side_by_side() {
 #[tokio::test(start_paused = true)]
 async fn a_readiness_error_on_a_further_try_gives_the_last_answer_back() {
     for kind in [Kind::Failover, Kind::Reconnect] {
-        let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
+        let regions = known_regions(Document::multi_write(["A", "B"]));
         let account = account(&regions, |account| account);
         account.refresh().await;
         let failing = match kind {
@@ -164,7 +164,7 @@ impl Service<Req> for Once {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_never_gets_ready_again_is_waited_for_until_the_deadline() {
-    let regions = ScriptedAccount::new(Document::multi_write(["A", "B"]));
+    let regions = known_regions(Document::multi_write(["A", "B"]));
     let account = account(&regions, |account| account);
     account.refresh().await;
     let limited = ConcurrencyLimit::new(leaf(&regions), 1);
@@ -185,7 +185,7 @@ async fn a_service_that_never_gets_ready_again_is_waited_for_until_the_deadline(
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_ended_before_it_began_keeps_no_permit() {
-    let regions = ScriptedAccount::new(Document::multi_write(["A"]));
+    let regions = known_regions(Document::multi_write(["A"]));
     let account = account(&regions, |account| account);
     let limited = ConcurrencyLimit::new(leaf(&regions), 1);
     let mut stack = alone(Kind::Deadline, &account, boxed(limited.clone()));

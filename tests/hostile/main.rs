@@ -8,6 +8,7 @@ mod explore;
 mod hosts;
 mod nesting;
 mod odd;
+mod partitions;
 mod runtimes;
 mod settings;
 

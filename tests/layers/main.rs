@@ -5,6 +5,7 @@
 
 mod answers;
 mod budgets;
+mod circuits;
 mod classify;
 mod composition;
 mod deadline;
@@ -12,11 +13,14 @@ mod exclusions;
 mod failover;
 mod kinds_of_operation;
 mod marks;
+mod moved_partitions;
+mod partitions;
 mod reconnect;
 mod refresh;
 mod region_names;
 mod repeated_writes;
 mod request_bodies;
+mod retry_guard;
 mod retry_with;
 mod session;
 mod session_token;

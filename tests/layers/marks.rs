@@ -5,7 +5,7 @@ use cosmos_testbed::scripted::{Document, Step};
 use cosmos_tests::{Lab, always, create, ms, read, s};
 
 fn lab() -> Lab {
-    Lab::new(Document::multi_write(["A", "B"]))
+    Lab::unguarded(Document::multi_write(["A", "B"]))
 }
 
 #[tokio::test(start_paused = true)]

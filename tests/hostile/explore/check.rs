@@ -1,22 +1,14 @@
 //! The safety rules, checked on the wire against the journals.
 
-use cosmos_core::{
-    Attempt, Budget, Journal, Outcome, Reason, Region, Sent, Status, TransportError, headers,
-};
+use cosmos_core::{Attempt, Journal, Reason, headers};
 use cosmos_testbed::ScriptedAccount;
 use cosmos_testbed::scripted::WireEntry;
-use cosmos_tests::{KEY, ms, s};
-use http::HeaderMap;
+use cosmos_tests::rules::{self, Check, require};
+use cosmos_tests::{KEY, ms};
 
 use super::plan::{Kind, NAMES, Over, Plan, Regions};
 use super::run::{Done, NUMBER};
 use super::stack::Foreign;
-
-type Check = Result<(), String>;
-
-fn require(holds: bool, rule: impl FnOnce() -> String) -> Check {
-    if holds { Ok(()) } else { Err(rule()) }
-}
 
 pub(crate) fn operations(plan: &Plan, regions: &ScriptedAccount, done: &[Done]) -> Check {
     let wire = regions.wire();
@@ -51,18 +43,14 @@ fn operation(plan: &Plan, done: &Done, wire: &[&WireEntry]) -> Check {
         "more requests than attempts".into()
     })?;
     exclusions(plan, done, wire)?;
-    budgets(plan, journal, &attempts)?;
+    rules::budgets(journal, &attempts, &NAMES)?;
+    repeats(plan, &attempts)?;
     deadline(plan, done, journal, wire)?;
     if done.plan.kind == Kind::Execute {
-        let before = attempts.iter().take(attempts.len().saturating_sub(1));
-        for attempt in before {
-            require(!may_have_run(attempt.outcome), || {
-                "a stored procedure that may have run was sent again".into()
-            })?;
-        }
+        rules::procedure(&attempts)?;
     }
-    answer(done, &attempts)?;
-    replays(wire)
+    rules::answer(done.result.as_ref(), &attempts)?;
+    rules::replays(wire)
 }
 
 fn exclusions(plan: &Plan, done: &Done, wire: &[&WireEntry]) -> Check {
@@ -97,78 +85,20 @@ fn exclusions(plan: &Plan, done: &Done, wire: &[&WireEntry]) -> Check {
     })
 }
 
-fn budgets(plan: &Plan, journal: &Journal, attempts: &[Attempt]) -> Check {
-    let with = |reason| attempts.iter().filter(|a| a.reason == reason).count();
-    let spent = |budget| journal.spent(budget);
-    require(
-        with(Reason::Failover) <= 3 && spent(Budget::Failover) <= 3,
-        || "more than 3 failovers".into(),
-    )?;
-    require(
-        with(Reason::BackendFailover) <= 120 && spent(Budget::BackendFailover) <= 120,
-        || "more than 120 backend failovers".into(),
-    )?;
-    let session = with(Reason::Session);
-    require(session <= NAMES.len().max(2), || {
-        format!("{session} session retries")
-    })?;
-    let collisions = with(Reason::RetryWith);
-    require(collisions <= 35, || {
-        format!("{collisions} retries after 449")
-    })?;
-    for name in NAMES {
-        let region = Region::named(name).unwrap();
-        let here = |reason| {
-            let here = attempts.iter().filter(|a| a.region == region);
-            here.filter(|a| a.reason == reason).count()
-        };
-        let (retries, slept) = journal.throttled(region);
-        require(
-            here(Reason::Throttle) <= 9 && retries <= 9 && slept <= s(30),
-            || format!("too many throttle retries in {name}"),
-        )?;
-        require(here(Reason::Reconnect) <= 1, || {
-            format!("too many reconnects in {name}")
-        })?;
-    }
+fn repeats(plan: &Plan, attempts: &[Attempt]) -> Check {
     let again = plan
         .over
         .iter()
         .any(|layer| matches!(layer, Over::Again(_)));
-    require(with(Reason::First) <= 1, || "begun twice".into())?;
-    require(again || with(Reason::Foreign) == 0, || {
+    let foreign = |attempt: &Attempt| attempt.reason == Reason::Foreign;
+    require(again || !attempts.iter().any(foreign), || {
         "sent again without a reason".into()
-    })?;
-    for pair in attempts.windows(2) {
-        let apart = pair[1].began.saturating_duration_since(pair[0].began);
-        require(
-            pair[1].reason != Reason::BackendFailover || apart >= s(1),
-            || format!("backend failovers {apart:?} apart"),
-        )?;
-    }
-    Ok(())
+    })
 }
 
 fn deadline(plan: &Plan, done: &Done, journal: &Journal, wire: &[&WireEntry]) -> Check {
-    let Some(deadline) = journal.deadline() else {
-        return Ok(());
-    };
-    for entry in wire {
-        // Both since the regions began.
-        let before_end = done.ended.saturating_sub(entry.at);
-        let at = done.end_instant.checked_sub(before_end);
-        require(at.is_some_and(|at| at.into_std() < deadline), || {
-            "sent after the deadline".into()
-        })?;
-    }
-    // One that began later was only refused, by a layer inside that set the deadline.
-    let attempts = journal.attempts();
-    for attempt in attempts.iter().filter(|attempt| attempt.began < deadline) {
-        let ended = attempt.began + attempt.duration.unwrap_or_default();
-        require(ended <= deadline + ms(10), || {
-            "an attempt outlasts the deadline".into()
-        })?;
-    }
+    let start = done.end_instant - done.ended;
+    rules::in_time(journal, &journal.attempts(), wire, start)?;
     // Outside of the deadline's layer foreign ones may wait longer, and what a deadline layer
     // inside adds is known only once it is reached.
     let outermost = matches!(plan.over[0], Over::Deadline(_));
@@ -182,78 +112,6 @@ fn deadline(plan: &Plan, done: &Done, journal: &Journal, wire: &[&WireEntry]) ->
         })?;
     }
     Ok(())
-}
-
-fn may_have_run(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Failed(kind) => kind.sent() == Sent::Maybe,
-        Outcome::Answered(status) => {
-            let sub = (status.code(), status.substatus());
-            !matches!(status.code(), 410 | 429 | 449)
-                && !matches!(sub, (403, 3 | 1008) | (404, 1002))
-        }
-        _ => true,
-    }
-}
-
-fn answer(done: &Done, attempts: &[Attempt]) -> Check {
-    match &done.result {
-        Some(Ok(response)) => {
-            let status = Status::of_response(response);
-            let sent = attempts
-                .iter()
-                .any(|attempt| attempt.outcome == Outcome::Answered(status));
-            require(sent || status == Status::CLIENT_OPERATION_TIMEOUT, || {
-                format!("{status} came from nowhere")
-            })
-        }
-        Some(Err(error)) => {
-            let region = TransportError::find(&**error).and_then(TransportError::region);
-            let tried = |region| attempts.iter().any(|attempt| attempt.region == region);
-            require(region.is_none_or(tried), || {
-                "an error of a region that was not asked".into()
-            })
-        }
-        None => Ok(()),
-    }
-}
-
-fn replays(wire: &[&WireEntry]) -> Check {
-    let Some(first) = wire.first() else {
-        return Ok(());
-    };
-    for entry in wire {
-        let same = entry.method == first.method
-            && entry.path == first.path
-            && entry.body == first.body
-            && fixed(&entry.headers) == fixed(&first.headers);
-        require(same, || "a replay differs".into())?;
-        for name in entry.headers.keys() {
-            require(entry.headers.get_all(name).iter().count() == 1, || {
-                format!("{name} grew")
-            })?;
-        }
-        let signed = entry.headers.contains_key(headers::AUTHORIZATION);
-        require(signed, || "sent without a signature".into())?;
-    }
-    Ok(())
-}
-
-/// The headers that no attempt may change.
-fn fixed(map: &HeaderMap) -> HeaderMap {
-    let mut map = map.clone();
-    for name in [
-        http::header::HOST,
-        headers::AUTHORIZATION,
-        headers::DATE,
-        // Depends on the account's mode, which may change meanwhile.
-        headers::ALLOW_TENTATIVE_WRITES,
-        // On session retries only, where it is asked for.
-        headers::HUB_REGION_PROCESSING_ONLY,
-    ] {
-        map.remove(name);
-    }
-    map
 }
 
 pub(crate) fn foreign(seen: &Foreign) -> Check {

@@ -15,6 +15,7 @@ pub(crate) struct Regions {
     pub(crate) readable: Vec<&'static str>,
     pub(crate) writable: Vec<&'static str>,
     pub(crate) multi_write: bool,
+    pub(crate) moves_partitions: bool,
 }
 
 impl Regions {
@@ -32,16 +33,18 @@ impl Regions {
             readable,
             writable,
             multi_write,
+            moves_partitions: rng.bool(),
         }
     }
 
     pub(crate) fn document(&self) -> Document {
         let readable = self.readable.iter().copied();
-        if self.multi_write {
+        let document = if self.multi_write {
             Document::multi_write(readable)
         } else {
             Document::single_write(readable).writable(self.writable.iter().copied())
-        }
+        };
+        document.per_partition_failover(self.moves_partitions)
     }
 }
 
@@ -62,6 +65,7 @@ pub(crate) struct Operation {
     pub(crate) dropped_after: Option<Duration>,
     pub(crate) excluded: Vec<&'static str>,
     pub(crate) strict: bool,
+    pub(crate) range: Option<&'static str>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) retry_writes: bool,
 }
@@ -73,6 +77,9 @@ pub(crate) enum Over {
     Session { hub_only: bool },
     SessionToken,
     Failover,
+    Partition,
+    Ppaf,
+    CircuitBreaker,
     RetryWith,
     Throttle,
     Reconnect,
@@ -104,6 +111,7 @@ pub(crate) struct Plan {
     pub(crate) changes: Vec<(Duration, Option<Regions>)>,
     pub(crate) scripts: Vec<(&'static str, Vec<Step>)>,
     pub(crate) account_scripts: Vec<(&'static str, Vec<Step>)>,
+    pub(crate) container_scripts: Vec<(&'static str, Vec<Step>)>,
     pub(crate) known: bool,
     pub(crate) operations: Vec<Operation>,
     pub(crate) heals_after: Duration,
@@ -138,6 +146,7 @@ impl Plan {
                 .into_iter()
                 .map(|name| (name, script(rng)))
                 .collect(),
+            container_scripts: NAMES.map(|name| (name, script(rng))).to_vec(),
             known: rng.u8(..3) > 0,
             operations,
             heals_after: ms(rng.u64(1000..400_000)),
@@ -155,6 +164,9 @@ fn over(rng: &mut Rng) -> Vec<Over> {
             },
             Over::SessionToken,
             Over::Failover,
+            Over::Partition,
+            Over::Ppaf,
+            Over::CircuitBreaker,
             Over::RetryWith,
             Over::Throttle,
             Over::Reconnect,
@@ -222,6 +234,7 @@ fn operation(rng: &mut Rng) -> Operation {
             .filter(|_| rng.u8(..4) < excludes)
             .collect(),
         strict: rng.u8(..5) == 0,
+        range: [None, Some("0"), Some("1")][rng.usize(..3)],
         timeout: rng.bool().then(|| time(rng)),
         retry_writes: rng.u8(..5) > 0,
     }

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use cosmos_core::{Journal, JournalSlot, OperationOptions};
-use cosmos_testbed::scripted::{Document, ScriptedAccount};
+use cosmos_core::{Journal, JournalSlot, OperationOptions, requests};
+use cosmos_testbed::scripted::{Container, Document, ScriptedAccount};
 use cosmos_tests::{
-    Req, Stack, account, boxed, create, execute, ms, read, read_metadata, recommended, s,
-    write_metadata,
+    Req, Stack, account, boxed, create, execute, ms, read, recommended, s, write_metadata,
 };
 use fastrand::Rng;
 use tokio::time::Instant;
@@ -38,7 +37,8 @@ fn request(plan: &Operation, number: usize, slot: &JournalSlot) -> Req {
         Kind::Read | Kind::Foreign => read(),
         Kind::Create => create(),
         Kind::Execute => execute(),
-        Kind::ReadMetadata => read_metadata(),
+        // Not of the container whose reads are kept apart.
+        Kind::ReadMetadata => requests::read_container("d", "other").build().unwrap(),
         Kind::WriteMetadata => write_metadata(),
     };
     if plan.kind == Kind::Foreign {
@@ -53,6 +53,9 @@ fn request(plan: &Operation, number: usize, slot: &JournalSlot) -> Req {
         .journal_slot(slot);
     if let Some(timeout) = plan.timeout {
         options = options.timeout(timeout);
+    }
+    if let Some(range) = plan.range {
+        options = options.partition_key_range(range);
     }
     request.extensions_mut().insert(options);
     request
@@ -119,6 +122,10 @@ async fn play(plan: &Plan, regions: &ScriptedAccount, done: &mut Vec<Done>) -> R
     for (region, script) in &plan.account_scripts {
         regions.script_account_reads(region, script.iter().cloned());
     }
+    for (region, script) in &plan.container_scripts {
+        regions.script_container_reads(region, script.iter().cloned());
+    }
+    regions.set_container("dbs/d/colls/c", Container::new("rid"));
     let changing = tokio::spawn(change(plan.clone(), regions.clone()));
     let foreign = Foreign::default();
     let stack = build(plan, &account, regions, &foreign);

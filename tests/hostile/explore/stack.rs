@@ -1,46 +1,26 @@
 //! A plan's layers.
 
-use std::future::{Ready, ready};
 use std::sync::Arc;
 
-use cosmos_core::BoxError;
+use cosmos_core::health::BreakerOptions;
 use cosmos_core::policy::Jitter;
 use cosmos_testbed::ScriptedAccount;
-use cosmos_tests::{Req, Res, Stack, boxed, credential};
+use cosmos_tests::foreign::Again;
+use cosmos_tests::{Req, Res, Stack, boxed, breaker, credential};
 use http::HeaderMap;
 use parking_lot::Mutex;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{Layer, ServiceExt};
 use tower_cosmos::{
-    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, DeadlineLayer, EndpointLayer,
-    RegionFailoverLayer, RetryWithLayer, SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer,
-    SigningLayer, ThrottleRetryLayer,
+    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, CircuitBreakerLayer,
+    DeadlineLayer, EndpointLayer, PartitionLayer, PpafLayer, RegionFailoverLayer, RetryWithLayer,
+    SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
 };
 
 use super::plan::{Over, Plan};
 
 /// What a foreign host saw.
 pub(crate) type Foreign = Arc<Mutex<Vec<HeaderMap>>>;
-
-/// Sends everything that does not succeed again, at once, a number of times.
-#[derive(Clone)]
-struct Again(usize);
-
-impl tower::retry::Policy<Req, Res, BoxError> for Again {
-    type Future = Ready<()>;
-
-    fn retry(&mut self, _: &mut Req, result: &mut Result<Res, BoxError>) -> Option<Ready<()>> {
-        let failed = !matches!(result, Ok(response) if response.status().is_success());
-        (failed && self.0 > 0).then(|| {
-            self.0 -= 1;
-            ready(())
-        })
-    }
-
-    fn clone_request(&mut self, request: &Req) -> Option<Req> {
-        Some(request.clone())
-    }
-}
 
 /// The regions, and a foreign host besides.
 fn leaf(regions: &ScriptedAccount, foreign: &Foreign) -> Stack {
@@ -74,6 +54,16 @@ fn wrap(layer: Over, account: &Account, inner: Stack) -> Stack {
                 .hub_only(hub_only)
                 .layer(inner),
         ),
+        Over::Partition => boxed(PartitionLayer::new(account.clone()).layer(inner)),
+        Over::Ppaf => boxed(PpafLayer::new(account.clone()).layer(inner)),
+        Over::CircuitBreaker => {
+            let tolerant_of_little = BreakerOptions::new().reads_tolerated(2).writes_tolerated(2);
+            boxed(
+                CircuitBreakerLayer::new(account.clone())
+                    .settings(breaker(tolerant_of_little))
+                    .layer(inner),
+            )
+        }
         Over::SessionToken => boxed(SessionTokenLayer::new(account.clone()).layer(inner)),
         Over::RetryWith => boxed(RetryWithLayer::new().jitter(Jitter::None).layer(inner)),
         Over::Throttle => boxed(ThrottleRetryLayer::new().jitter(Jitter::None).layer(inner)),
