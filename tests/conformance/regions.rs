@@ -14,6 +14,8 @@ pub(crate) struct Circumstances {
     pub(crate) options: OperationOptions,
     /// The account document from the operation on.
     pub(crate) document: Option<Document>,
+    /// Whether there is a breaker in the stack.
+    pub(crate) guarded: bool,
 }
 
 pub(crate) fn document(account: Account) -> Document {
@@ -29,10 +31,13 @@ pub(crate) fn read(text: &str) -> Circumstances {
         preferred: list("A,B,C"),
         options: OperationOptions::new(),
         document: None,
+        guarded: true,
     };
     for word in text.split_whitespace() {
         if let Some((name, value)) = word.split_once('=') {
             circumstances.set(name, value);
+        } else if word == "unguarded" {
+            circumstances.guarded = false;
         } else if word == "strict" {
             circumstances.options = circumstances.options.strict_exclusions(true);
         } else {
@@ -82,7 +87,7 @@ fn changed(text: &str) -> Document {
 }
 
 /// `503,429(20)*`: steps in order; a star makes one last for ever.
-fn steps(text: &str) -> Vec<Step> {
+pub(crate) fn steps(text: &str) -> Vec<Step> {
     text.split(',')
         .map(|word| match word.strip_suffix('*') {
             Some(word) => step(word).forever(),

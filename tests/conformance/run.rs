@@ -2,7 +2,7 @@
 
 use cosmos_core::{Status, TransportError};
 use cosmos_testbed::scripted::{Wire, WireEntry};
-use cosmos_tests::{Lab, Seen, s, with};
+use cosmos_tests::{Lab, Seen, recommended, s, unguarded, with};
 
 use crate::regions;
 use crate::row::Row;
@@ -15,21 +15,29 @@ const VARYING: [&str; 4] = [
     "x-ms-cosmos-allow-tentative-writes",
 ];
 
-pub(crate) fn run(row: &Row) -> Result<(), String> {
+/// Runs a check on paused time.
+pub(crate) fn paused(check: impl Future<Output = Result<(), String>>) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
         .build()
         .map_err(|error| error.to_string())?;
-    runtime.block_on(check(row))
+    runtime.block_on(check)
 }
 
-async fn check(row: &Row) -> Result<(), String> {
+pub(crate) async fn check(row: &Row) -> Result<(), String> {
     let circumstances = regions::read(&row.line.regions);
     let preferred = circumstances.preferred.clone();
-    let lab = Lab::with(regions::document(row.account), |a| {
-        a.preferred_regions(preferred)
-    });
+    let layers = if circumstances.guarded {
+        recommended
+    } else {
+        unguarded
+    };
+    let lab = Lab::around(
+        regions::document(row.account),
+        |account| account.preferred_regions(preferred),
+        layers,
+    );
     lab.account.refresh().await;
     // The interval has passed: a refresh that the operation asks for can begin at once.
     tokio::time::sleep(s(6)).await;
@@ -58,7 +66,7 @@ async fn check(row: &Row) -> Result<(), String> {
     Err(format!("{}\nthe wire:\n{wire}", problems.join("\n")))
 }
 
-fn regions_asked(expected: &str, wire: &Wire) -> Option<String> {
+pub(crate) fn regions_asked(expected: &str, wire: &Wire) -> Option<String> {
     if let Ok(count) = expected.parse::<usize>() {
         return (wire.len() != count).then(|| format!("{} requests, not {count}", wire.len()));
     }
@@ -90,7 +98,7 @@ fn times(expected: &str, wire: &Wire, began: std::time::Duration) -> Option<Stri
     (seen != expected).then(|| format!("at {seen:?} ms, not {expected:?}"))
 }
 
-fn surfaced(expected: &str, seen: &Seen) -> Option<String> {
+pub(crate) fn surfaced(expected: &str, seen: &Seen) -> Option<String> {
     let got = match &seen.result {
         Ok(response) => Status::of_response(response).to_string(),
         Err(error) => match TransportError::find(&**error) {
@@ -106,7 +114,7 @@ fn surfaced(expected: &str, seen: &Seen) -> Option<String> {
 }
 
 /// Attempts are the same bytes but for what has to vary; the session token is not.
-fn replays(wire: &Wire) -> Option<String> {
+pub(crate) fn replays(wire: &Wire) -> Option<String> {
     let pristine = |entry: &WireEntry| {
         let mut headers = entry.headers.clone();
         for name in VARYING {
@@ -131,7 +139,7 @@ fn replays(wire: &Wire) -> Option<String> {
 }
 
 /// The journal says what the wire says.
-fn journal(seen: &Seen, wire: &Wire) -> Option<String> {
+pub(crate) fn journal(seen: &Seen, wire: &Wire) -> Option<String> {
     let attempts = seen
         .journal
         .as_ref()

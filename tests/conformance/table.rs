@@ -3,12 +3,12 @@
 use crate::row::{Account, Operation, Row};
 
 /// A section of the specification.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Section {
+#[derive(Clone, Debug)]
+pub(crate) struct Section<L = Line> {
     pub(crate) title: String,
     pub(crate) says: Vec<String>,
     pub(crate) ours: Vec<String>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<L>,
 }
 
 /// A line of the table: a row for each of its operations and accounts.
@@ -22,9 +22,9 @@ pub(crate) struct Line {
     pub(crate) surfaced: String,
 }
 
-/// Reads `rows.txt`.
-pub(crate) fn read(text: &str) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
+/// Reads a file of sections with lines.
+pub(crate) fn read<L>(text: &str, read_line: fn(&str) -> L) -> Vec<Section<L>> {
+    let mut sections: Vec<Section<L>> = Vec::new();
     for line in text.lines().map(str::trim) {
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -32,7 +32,9 @@ pub(crate) fn read(text: &str) -> Vec<Section> {
         if let Some(title) = line.strip_prefix("== ") {
             sections.push(Section {
                 title: title.to_owned(),
-                ..Section::default()
+                says: Vec::new(),
+                ours: Vec::new(),
+                lines: Vec::new(),
             });
             continue;
         }
@@ -42,25 +44,29 @@ pub(crate) fn read(text: &str) -> Vec<Section> {
         } else if let Some(ours) = line.strip_prefix("+ ") {
             section.ours.push(ours.to_owned());
         } else {
-            section.lines.push(Line::read(line));
+            section.lines.push(read_line(line));
         }
     }
     sections
 }
 
+/// The cells of a line.
+pub(crate) fn cells<const N: usize>(line: &str) -> [String; N] {
+    let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
+    let wanted = cells.try_into();
+    wanted.unwrap_or_else(|_| panic!("{N} cells: {line}"))
+}
+
 impl Line {
-    fn read(line: &str) -> Self {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [operations, account, regions, asked, when, surfaced] = cells[..] else {
-            panic!("six cells: {line}");
-        };
+    pub(crate) fn read(line: &str) -> Self {
+        let [operations, account, regions, asked, when, surfaced] = cells(line);
         Self {
-            operations: operations.to_owned(),
-            account: account.to_owned(),
-            regions: regions.to_owned(),
-            asked: asked.to_owned(),
-            when: when.to_owned(),
-            surfaced: surfaced.to_owned(),
+            operations,
+            account,
+            regions,
+            asked,
+            when,
+            surfaced,
         }
     }
 }
