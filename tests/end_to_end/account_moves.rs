@@ -1,76 +1,18 @@
 //! The account moves while clients read and write.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cosmos_client::{CosmosClient, Protocol};
 use cosmos_testbed::embedded::WriteMode;
-use cosmos_tests::{Req, Seen, ms, s};
-use tokio::task::JoinHandle;
+use cosmos_tests::{ms, s};
 use tokio::time::Instant;
 
 use crate::harness::{
     A, B, C, INTERVAL, World, all_succeeded, eventually, for_both, named, no_slot_is_left, read,
     regions, upsert,
 };
-
-/// Operations one after the other, in several tasks, until it is stopped.
-struct Load {
-    stop: Arc<AtomicBool>,
-    tasks: Vec<JoinHandle<Vec<(Instant, Seen)>>>,
-}
-
-impl Load {
-    fn start(world: &Arc<World>, client: &CosmosClient, request: fn() -> Req) -> Self {
-        let stop = Arc::<AtomicBool>::default();
-        let tasks = (0..4)
-            .map(|_| {
-                let (world, client) = (Arc::clone(world), client.clone());
-                let stop = Arc::clone(&stop);
-                tokio::spawn(async move {
-                    let mut seen = Vec::new();
-                    while !stop.load(Ordering::Relaxed) {
-                        let began = Instant::now();
-                        seen.push((began, world.send(&client, request()).await));
-                        tokio::time::sleep(ms(4)).await;
-                    }
-                    seen
-                })
-            })
-            .collect();
-        Self { stop, tasks }
-    }
-
-    fn writes(world: &Arc<World>, client: &CosmosClient) -> Self {
-        Self::start(world, client, || upsert(1))
-    }
-
-    fn reads(world: &Arc<World>, client: &CosmosClient) -> Self {
-        Self::start(world, client, read)
-    }
-
-    async fn stop(self) -> Vec<(Instant, Seen)> {
-        self.stop.store(true, Ordering::Relaxed);
-        let mut all = Vec::new();
-        for task in self.tasks {
-            all.extend(task.await.unwrap());
-        }
-        all
-    }
-
-    async fn none_failed(self, what: &str) -> Vec<Seen> {
-        let seen: Vec<_> = self
-            .stop()
-            .await
-            .into_iter()
-            .map(|(_, seen)| seen)
-            .collect();
-        assert!(!seen.is_empty());
-        all_succeeded(what, &seen);
-        seen
-    }
-}
+use crate::load::Load;
 
 fn writers(client: &CosmosClient) -> usize {
     client

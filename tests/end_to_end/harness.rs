@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use cosmos_client::{CosmosClient, CosmosClientBuilder, Leaf, LeafBuilder, Protocol};
+use cosmos_core::health::BreakerOptions;
+use cosmos_core::policy::Jitter;
 use cosmos_core::signing::MasterKey;
 use cosmos_core::{
     Attempt, Journal, JournalSlot, Operation, OperationOptions, Outcome, PartitionKey, Region,
@@ -15,7 +17,7 @@ use cosmos_core::{
 };
 use cosmos_testbed::EmbeddedAccount;
 use cosmos_testbed::embedded::{
-    Counts, EmbeddedAccountBuilder, FaultId, FaultKind, FaultRule, WriteMode,
+    Counts, EmbeddedAccountBuilder, FaultId, FaultKind, FaultRule, WireEntry, WriteMode,
 };
 use cosmos_tests::{Req, Seen, ms, s};
 use futures::StreamExt;
@@ -54,6 +56,10 @@ pub(crate) struct World {
     pub(crate) account: EmbeddedAccount,
     sent: Mutex<Vec<Logged>>,
 }
+
+/// Begins the activity ids of the metadata operations that tests send, so that the servers tell them
+/// from what a client reads for itself.
+const CALLER: &str = "caller-";
 
 /// A journal, and whether the servers count the operation as data.
 struct Logged {
@@ -105,6 +111,7 @@ impl World {
                     .refresh_interval(INTERVAL)
                     .read_timeout(ACCOUNT_READ)
             })
+            .circuit_breaker(breaker())
             .leaf(leaf(protocol))
             .layers(|layers| layers.attempt(limits))
     }
@@ -120,10 +127,17 @@ impl World {
         request.extensions_mut().insert(options.journal_slot(&slot));
         let operation =
             Operation::classify(request.method(), request.uri().path(), request.headers());
-        self.sent.lock().push(Logged {
-            slot: slot.clone(),
-            data: operation.is_some_and(Operation::is_document),
-        });
+        let data = operation.is_some_and(Operation::is_document);
+        let number = {
+            let mut sent = self.sent.lock();
+            let slot = slot.clone();
+            sent.push(Logged { slot, data });
+            sent.len()
+        };
+        if !data {
+            let id = format!("{CALLER}{number}").parse().expect("a header");
+            request.headers_mut().insert("x-ms-activity-id", id);
+        }
         let result = client.clone().oneshot(request).await;
         Seen {
             result,
@@ -188,8 +202,17 @@ impl World {
     pub(crate) fn check(&self) {
         let violations = self.account.violations();
         assert!(violations.is_empty(), "{violations:#?}");
+        let log = self.account.wire_log();
+        assert!(
+            log.first().is_none_or(|first| first.sequence == 0),
+            "the log is too short"
+        );
         for (endpoint, counts) in self.endpoints() {
-            for (data, counted) in [(true, counts.data), (false, counts.metadata)] {
+            let own = log.iter().filter(|entry| {
+                entry.endpoint.region_name() == endpoint.as_deref() && is_lookup(entry)
+            });
+            let metadata = counts.metadata - own.count() as u64;
+            for (data, counted) in [(true, counts.data), (false, metadata)] {
                 let attempts = self.attempts_at(endpoint.as_deref(), data);
                 let answered = attempts.iter().filter(|a| was_answered(a)).count() as u64;
                 let arrived = attempts.iter().filter(|a| may_have_arrived(a)).count() as u64;
@@ -276,6 +299,25 @@ pub(crate) fn leaf(protocol: Protocol) -> LeafBuilder {
         .protocol(protocol)
         .connect_limit(s(2))
         .tls_config(nobody)
+}
+
+/// Circuits whose probes come about as soon as the trials of marks.
+pub(crate) fn breaker() -> BreakerOptions {
+    BreakerOptions::new()
+        .first_wait(MARK)
+        .next_wait(MARK)
+        .lease_limit(ATTEMPT + SLACK)
+        .jitter(Jitter::None)
+}
+
+/// Whether a client sent this to learn how a container is partitioned.
+pub(crate) fn is_lookup(entry: &WireEntry) -> bool {
+    let by_caller = |id: &String| id.starts_with(CALLER);
+    let of_a_container = matches!(
+        entry.path.split('/').collect::<Vec<_>>().as_slice(),
+        ["", "dbs", _, "colls", _] | ["", "dbs", _, "colls", _, "pkranges"]
+    );
+    of_a_container && entry.method == "GET" && !entry.activity_id.as_ref().is_some_and(by_caller)
 }
 
 pub(crate) fn limits(layer: AttemptTimeoutLayer) -> AttemptTimeoutLayer {

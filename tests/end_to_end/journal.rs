@@ -2,17 +2,20 @@
 
 use cosmos_core::{Outcome, Phase, Reason};
 use cosmos_testbed::embedded::Endpoint;
-use cosmos_testbed::embedded::{FaultKind, FaultRule, Outcome as Served, WriteMode};
+use cosmos_testbed::embedded::{
+    FaultKind, FaultRule, FaultedRequests, Outcome as Served, WriteMode,
+};
 
 use crate::harness::{
-    A, B, BOTH, C, World, all_succeeded, at, attempts, mixed, named, no_slot_is_left, read,
-    regions, status, upsert,
+    A, B, BOTH, C, World, all_succeeded, at, attempts, is_lookup, mixed, named, no_slot_is_left,
+    read, regions, status, upsert,
 };
 
 /// The data requests that a region saw, oldest first: how each was answered, if it was.
 fn served(world: &World, region: &str) -> Vec<Option<(u16, u32)>> {
     let log = world.account.wire_log().into_iter();
-    log.filter(|entry| entry.endpoint == Endpoint::region(region) && entry.path != "/")
+    log.filter(|entry| entry.endpoint == Endpoint::region(region))
+        .filter(|entry| entry.path != "/" && !is_lookup(entry))
         .map(|entry| match entry.outcome {
             Served::Answered { status, substatus } => Some((status, substatus)),
             _ => None,
@@ -37,7 +40,8 @@ async fn the_attempts_of_a_region_are_what_the_region_saw() {
             (B, status(408, 0), 1),
         ];
         for (region, kind, times) in steps {
-            world.set(FaultRule::at(region, kind).times(times)).await;
+            let rule = FaultRule::at(region, kind).requests(FaultedRequests::Data);
+            world.set(rule.times(times)).await;
             for request in mixed(6) {
                 let seen = world.send(&client, request).await;
                 all_succeeded("repaired", std::slice::from_ref(&seen));
@@ -119,9 +123,8 @@ async fn a_write_whose_answer_was_lost_may_have_been_applied() {
     for protocol in BOTH {
         let world = World::start(WriteMode::Multi).await;
         let client = world.client(protocol);
-        world
-            .set(FaultRule::at(A, FaultKind::LoseAnswer).times(2))
-            .await;
+        let rule = FaultRule::at(A, FaultKind::LoseAnswer).requests(FaultedRequests::Data);
+        world.set(rule.times(2)).await;
         let seen = world.send(&client, upsert(1)).await;
         assert!(seen.status().is_success());
         assert!(seen.journal.unwrap().may_have_been_applied());

@@ -1,6 +1,6 @@
 //! A region that cannot be reached is contacted by one trial at a time.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cosmos_client::{CosmosClient, CosmosClientBuilder, Protocol};
@@ -13,8 +13,8 @@ use http::{Response, StatusCode};
 use tower_cosmos::KeyCredential;
 
 use crate::harness::{
-    A, B, BOTH, INTERVAL, MARK, World, all_succeeded, at, attempts, eventually, leaf, limits,
-    mixed, no_slot_is_left, read, regions,
+    A, B, BOTH, INTERVAL, MARK, SLACK, World, all_succeeded, at, attempts, breaker, eventually,
+    leaf, limits, mixed, no_slot_is_left, read, regions,
 };
 use crate::loopback::{Loopback, document};
 
@@ -33,15 +33,22 @@ fn end(attempt: &Attempt) -> Instant {
     attempt.began + attempt.duration.unwrap()
 }
 
-/// Every contact is a trial, begins after the one before has ended, and a mark's time later.
-fn one_trial_at_a_time(contacts: &[Attempt]) {
+/// Every contact is a trial or a probe, and begins after the one before has ended: a mark's (or a
+/// circuit's) time later, unless that one had reached the region, which leaves its mark as it was.
+fn one_at_a_time(contacts: &[Attempt]) {
     for contact in contacts {
-        assert!(contact.trial, "{contact}");
+        assert!(contact.trial || contact.probe, "{contact}");
     }
     for pair in contacts.windows(2) {
+        let unreachable = matches!(pair[0].outcome, Outcome::Failed(kind) if kind.is_unreachable());
+        let pause = if unreachable || pair[0].probe {
+            MARK
+        } else {
+            Duration::ZERO
+        };
         assert!(
-            pair[1].began >= end(&pair[0]) + MARK,
-            "{} {}",
+            pair[1].began >= end(&pair[0]) + pause,
+            "{:?} {:?}",
             pair[0],
             pair[1]
         );
@@ -50,20 +57,22 @@ fn one_trial_at_a_time(contacts: &[Attempt]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_region_that_refuses_is_not_contacted_while_its_mark_lasts() {
-    for protocol in BOTH {
+    for (protocol, lookup) in with_and_without_lookup() {
         let world = World::start(WriteMode::Multi).await;
         let client = world
             .builder(protocol)
+            .partition_lookup(lookup)
             .account(|account| account.mark_duration(s(60)))
             .build()
             .unwrap();
         world.fault(A, FaultKind::RefuseConnections).await;
         let first = world.send(&client, read()).await;
-        assert_eq!(
-            regions(&first),
-            [A, A, B],
-            "once more on another connection, then away"
-        );
+        if lookup {
+            assert_eq!(regions(&first), [B], "the lookup has found out");
+        } else {
+            let expected = [A, A, B];
+            assert_eq!(regions(&first), expected, "another connection, then away");
+        }
         for _ in 0..5 {
             let seen = world.send_all(&client, mixed(40)).await;
             all_succeeded("marked", &seen);
@@ -91,7 +100,7 @@ async fn a_region_that_refuses_is_tried_by_one_request_at_a_time() {
         let intervals = began.elapsed().as_millis() / INTERVAL.as_millis();
         assert!(u128::from(reads) <= intervals + 2, "{reads} account reads");
         let contacts = contacts(&seen);
-        one_trial_at_a_time(&contacts);
+        one_at_a_time(&contacts);
         assert!(
             !contacts.is_empty(),
             "no trial within three times the mark's duration"
@@ -100,14 +109,18 @@ async fn a_region_that_refuses_is_tried_by_one_request_at_a_time() {
     }
 }
 
-/// Accepting and closing makes contacts visible that a journal might hide.
+/// Accepting and closing makes contacts visible that a journal might hide. The region can be reached,
+/// so what keeps requests away is the circuit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_trials_alone() {
+async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_one_request_at_a_time() {
     for protocol in BOTH {
         let closing = Loopback::closing().await;
         let (client, _servers) = client_between(&closing, protocol, |client| client).await;
-        let first = send(&client).await;
-        all_succeeded("first", std::slice::from_ref(&first));
+        let mut first = send(&client).await;
+        while at(&attempts(&first)[0], A) {
+            all_succeeded("first", std::slice::from_ref(&first));
+            first = send(&client).await;
+        }
         let before = closing.connections();
         assert!(before > 0);
         let began = tokio::time::Instant::now();
@@ -117,7 +130,7 @@ async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_trials_alone()
         }
         all_succeeded("on trial", &seen);
         let contacts = contacts(&seen);
-        one_trial_at_a_time(&contacts);
+        one_at_a_time(&contacts);
         assert!(!contacts.is_empty());
         // A trial opens one connection. The first failure may have left one that it did not use.
         let opened = closing.connections() - before;
@@ -131,19 +144,27 @@ async fn a_region_that_accepts_and_closes_at_once_is_contacted_by_trials_alone()
 
 #[tokio::test]
 async fn a_region_that_drops_connects_costs_one_connect_limit_and_is_then_avoided() {
-    for protocol in BOTH {
+    for (protocol, lookup) in with_and_without_lookup() {
         let black_hole = Loopback::black_hole().await;
         let (client, _servers) = client_between(&black_hole, protocol, |client| {
             client
+                .partition_lookup(lookup)
                 .leaf(leaf(protocol).connect_limit(ms(300)))
                 .account(|account| account.mark_duration(s(60)))
         })
         .await;
+        let began = tokio::time::Instant::now();
         let first = send(&client).await;
         all_succeeded("first", std::slice::from_ref(&first));
-        assert_eq!(regions(&first), [A, B]);
-        let failed = attempts(&first)[0].outcome;
-        assert_eq!(failed, Outcome::Failed(FailureKind::ConnectTimeout));
+        let took = began.elapsed();
+        assert!((ms(300)..ms(300) + SLACK).contains(&took), "{took:?}");
+        if lookup {
+            assert_eq!(regions(&first), [B], "the lookup has found out");
+        } else {
+            assert_eq!(regions(&first), [A, B]);
+            let failed = attempts(&first)[0].outcome;
+            assert_eq!(failed, Outcome::Failed(FailureKind::ConnectTimeout));
+        }
         assert_eq!(regions(&send(&client).await), [B]);
     }
 }
@@ -159,7 +180,10 @@ async fn failed_answers_with_long_bodies_keep_their_connections_usable() {
         })
         .await;
         let (client, _servers) = client_between(&failing, protocol, |client| {
-            client.account(|account| account.mark_duration(ms(1)))
+            // A circuit would leave the region to its probes.
+            client
+                .circuit_breaker(breaker().enabled(false))
+                .account(|account| account.mark_duration(ms(1)))
         })
         .await;
         let began = tokio::time::Instant::now();
@@ -182,6 +206,11 @@ async fn failed_answers_with_long_bodies_keep_their_connections_usable() {
     }
 }
 
+fn with_and_without_lookup() -> impl Iterator<Item = (Protocol, bool)> {
+    BOTH.into_iter()
+        .flat_map(|protocol| [true, false].map(|lookup| (protocol, lookup)))
+}
+
 /// A client of an account whose first region is `first`, and whose second one works.
 async fn client_between(
     first: &Loopback,
@@ -194,6 +223,7 @@ async fn client_between(
     let key = KeyCredential::new(MasterKey::from_base64(KEY).unwrap());
     let client = CosmosClient::builder(&global.endpoint(), key)
         .account(|account| account.mark_duration(MARK).refresh_interval(INTERVAL))
+        .circuit_breaker(breaker())
         .leaf(leaf(protocol))
         .layers(|layers| layers.attempt(limits));
     (settings(client).build().unwrap(), vec![global, second])
