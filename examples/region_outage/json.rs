@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use cosmos_examples::load::DEADLINE;
 use serde_json::{Map, Value, json};
 
+use crate::AVOIDED;
 use crate::results::{ClientResults, PhaseResults, Results};
 use crate::setup::{HUB, NEXT_HUB, PerRegion, REGIONS};
-use crate::{MARK_DURATION, load};
 
 /// The object that `--json` prints. `report` is where the report was written to.
 pub(crate) fn object(results: &Results, report: &str) -> Value {
@@ -35,8 +36,8 @@ pub(crate) fn object(results: &Results, report: &str) -> Value {
         "account": options.account.name(),
         "seconds": schedule.total().as_secs_f64(),
         "rate": options.rate,
-        "deadline_s": load::DEADLINE.as_secs_f64(),
-        "mark_s": MARK_DURATION.as_secs_f64(),
+        "deadline_s": DEADLINE.as_secs_f64(),
+        "mark_s": AVOIDED.as_secs_f64(),
         "preferred_region": HUB,
         "plain": sums(&plain.total, plain.journals),
         "stack": sums(&stack.total, stack.journals),

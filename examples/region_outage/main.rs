@@ -11,10 +11,9 @@
 //! The preferred region gets slow, answers 503, refuses connections, hangs; then the hub moves; then
 //! all is well again. A report with plots is written to `target/region_outage/report.html`.
 //!
-//! Endpoint marks wait 2 s here instead of a minute: a phase takes a few seconds, and what is to be
+//! Endpoint marks and circuits wait 2 s here instead of a minute or two: a phase takes a few seconds, and what is to be
 //! seen is that the stack comes back.
 
-mod client;
 mod json;
 mod load;
 mod measure;
@@ -36,6 +35,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
+use cosmos_examples::load::DEADLINE;
 use tokio::time::Instant;
 
 use crate::options::{AccountKind, Options};
@@ -44,11 +44,10 @@ use crate::results::Results;
 use crate::schedule::Schedule;
 use crate::setup::HUB;
 use crate::side::Side;
-use crate::stack::Stack;
 
-/// How long a region is avoided after it was marked. The default is a minute, longer than the phases
-/// of this program.
-const MARK_DURATION: Duration = Duration::from_secs(2);
+/// How long a region is avoided that cannot be reached, or in which a partition is sick. The default is
+/// a minute, longer than the phases of this program.
+const AVOIDED: Duration = Duration::from_secs(2);
 
 /// Where the report goes, below the directory that the program was started in.
 const REPORT: &str = "target/region_outage/report.html";
@@ -73,7 +72,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// While the region hangs, the plain client has a connection for every operation under way, and each
 /// takes three descriptors of this process: the client's one and the server's two.
 fn make_room_for_connections(options: &Options) {
-    let needed = 3 * u64::from(options.rate) * load::DEADLINE.as_secs() + 1000;
+    let needed = 3 * u64::from(options.rate) * DEADLINE.as_secs() + 1000;
     let limit = rlimit::increase_nofile_limit(u64::MAX);
     if !limit.is_ok_and(|limit| limit >= needed) {
         eprintln!("only few files may be open: expect the plain client to fail more than it would");
@@ -86,14 +85,14 @@ fn introduce(options: &Options) {
          \x20 plain   a hyper client that is pinned to {HUB}\n\
          \x20 stack   the recommended layers around a hyper client; it prefers {HUB}\n\
          Each has an account of three regions ({} write) to itself.\n\
-         A mark on a region waits {} s here, so that its return can be seen; the default is 60 s.\n",
+         A region that fails is avoided for {} s here, so that its return can be seen; the default is 60 s.\n",
         options.rate,
         options.duration().as_secs(),
         match options.account {
             AccountKind::Single => "one can",
             AccountKind::Multi => "all can",
         },
-        MARK_DURATION.as_secs(),
+        AVOIDED.as_secs(),
     );
 }
 
@@ -103,7 +102,7 @@ async fn run(options: &Options) -> Result<Results, Box<dyn Error>> {
     let for_plain = Side::start("plain", options, schedule).await?;
     let for_stack = Side::start("stack", options, schedule).await?;
     let plain = Plain::new(&for_plain.account, options.account == AccountKind::Multi)?;
-    let stack = Stack::new(&for_stack.account)?;
+    let stack = stack::client(&for_stack.account)?;
 
     let start = Instant::now() + Duration::from_millis(100);
     let watched = [for_plain.watched(), for_stack.watched()];

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use cosmos_core::headers::{self, value};
 use cosmos_core::signing::{MasterKey, http_date};
 use cosmos_core::{BoxError, Operation};
+use cosmos_examples::client::{Answer, Client};
 use cosmos_testbed::EmbeddedAccount;
 use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Request, Response, Uri};
@@ -17,7 +18,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::{Answer, Client};
 use crate::setup::HUB;
 
 /// A plain client of one region, over HTTP/1.1.

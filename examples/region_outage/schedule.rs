@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use cosmos_examples::frame::{self, Frame};
+
 /// One state of the preferred region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -74,9 +76,6 @@ impl Phase {
     }
 }
 
-/// The most points that a plot's line has.
-const MOST_SLICES: usize = 240;
-
 /// When a single-write account moves its hub. While both regions are listed as writable, the old
 /// one first still accepts writes (announced) and then answers them with 403/3 (begun).
 #[derive(Clone, Copy, Debug)]
@@ -106,12 +105,7 @@ impl Schedule {
 
     /// The phases and when they are, counted from the start.
     pub(crate) fn spans(self) -> impl Iterator<Item = (Phase, Range<Duration>)> {
-        let total = self.total;
-        PHASES.into_iter().scan(0, move |begun, (phase, share)| {
-            let from = *begun;
-            *begun += share;
-            Some((phase, total * from / 100..total * *begun / 100))
-        })
+        frame::spans(self.total, PHASES)
     }
 
     /// Which phase a moment is in, as an index into [`PHASES`]. What is after the end is in the
@@ -122,25 +116,18 @@ impl Schedule {
             .unwrap_or(PHASES.len() - 1)
     }
 
-    /// How many slices plots divide the run into: half a second each, or so that there are not
-    /// too many.
-    pub(crate) fn slices(self) -> usize {
-        let half_seconds = usize::try_from(self.total.as_millis() / 500);
-        half_seconds.map_or(MOST_SLICES, |slices| slices.clamp(1, MOST_SLICES))
-    }
-
-    /// Which slice a moment is in. What is after the end is in none: the result is too large.
-    pub(crate) fn slice_at(self, moment: Duration) -> usize {
-        let slices = self.slices() as u128;
-        let slice = moment.as_nanos() * slices / self.total.as_nanos().max(1);
-        usize::try_from(slice).unwrap_or(usize::MAX)
-    }
-
-    /// When a slice begins.
-    pub(crate) fn slice_start(self, slice: usize) -> Duration {
-        let slice = u32::try_from(slice).unwrap_or(u32::MAX);
-        let slices = u32::try_from(self.slices()).unwrap_or(u32::MAX);
-        self.total * slice / slices
+    /// The run as plots show it.
+    pub(crate) fn frame(self) -> Frame {
+        let phases = self.spans().map(|(phase, span)| frame::Phase {
+            label: phase.label(),
+            class: match phase {
+                Phase::Healthy | Phase::Healed => "good",
+                Phase::Failover => "moving",
+                _ => "bad",
+            },
+            span,
+        });
+        Frame::new(self.total, phases.collect())
     }
 
     /// The steps of the failover: a third of its phase each.

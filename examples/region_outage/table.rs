@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
-use std::time::Duration;
+
+use cosmos_examples::text::{count, latency, percent, seconds};
 
 use crate::results::{ClientResults, PhaseResults, Results};
 use crate::setup::REGIONS;
@@ -139,40 +140,4 @@ fn rule(f: &mut Formatter<'_>) -> fmt::Result {
 
 fn quantile(phase: &PhaseResults, quantile: f64) -> String {
     latency(phase.tally.latencies.quantile_ms(quantile))
-}
-
-/// A count with its thousands apart.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<&str> = groups
-        .filter_map(|group| std::str::from_utf8(group).ok())
-        .collect();
-    groups.join(",")
-}
-
-/// A share in per cent. Only all is 100 %, and only nothing is 0 %.
-pub(crate) fn percent(share: Option<f64>) -> String {
-    match share {
-        None => "-".to_owned(),
-        Some(share) if share > 0.0 && share < 0.0001 => "< 0.01 %".to_owned(),
-        Some(share) if share < 1.0 && share > 0.9999 => "> 99.99 %".to_owned(),
-        Some(share) => format!("{:.2} %", 100.0 * share),
-    }
-}
-
-/// A time in seconds, with a tenth if that is needed.
-pub(crate) fn seconds(time: Duration) -> String {
-    let tenths = (10.0 * time.as_secs_f64()).round();
-    format!("{}", tenths / 10.0)
-}
-
-/// A latency in the unit that suits it.
-pub(crate) fn latency(millis: Option<f64>) -> String {
-    match millis {
-        None => "-".to_owned(),
-        Some(millis) if millis < 10.0 => format!("{millis:.1} ms"),
-        Some(millis) if millis < 1000.0 => format!("{millis:.0} ms"),
-        Some(millis) => format!("{:.2} s", millis / 1000.0),
-    }
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use cosmos_examples::client::Answer;
+use cosmos_examples::frame::Frame;
+use cosmos_examples::latencies::{Latencies, success_rate};
+use cosmos_examples::load::DEADLINE;
 use parking_lot::Mutex;
 
-use super::{Latencies, Tally};
-use crate::client::Answer;
-use crate::load::DEADLINE;
+use super::Tally;
 use crate::schedule::{PHASES, Schedule};
 
 /// How many failed operations are kept with their journals, in each phase.
@@ -60,7 +62,7 @@ pub(crate) struct Slice {
 impl Slice {
     /// The share of operations that did not fail, from 0 to 1; `None` if there were none.
     pub(crate) fn success_rate(&self) -> Option<f64> {
-        super::success_rate(self.operations, self.failed)
+        success_rate(self.operations, self.failed)
     }
 }
 
@@ -68,6 +70,7 @@ impl Slice {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     schedule: Schedule,
+    frame: Frame,
     recorded: Mutex<Recorded>,
 }
 
@@ -78,22 +81,24 @@ impl Recorder {
             failed: 0,
             latencies: Latencies::coarse(),
         };
+        let frame = schedule.frame();
         Self {
             schedule,
             recorded: Mutex::new(Recorded {
                 phases: vec![Tally::new(); PHASES.len()],
-                slices: vec![slice; schedule.slices()],
+                slices: vec![slice; frame.slices()],
                 examples: Vec::new(),
                 writes_failed_in_failover: 0,
                 last_failed_write: None,
             }),
+            frame,
         }
     }
 
     /// Adds an operation.
     pub(crate) fn record(&self, sample: &Sample) {
         let phase = self.schedule.phase_at(sample.due);
-        let slice = self.schedule.slice_at(sample.due);
+        let slice = self.frame.slice_at(sample.due);
         let mut recorded = self.recorded.lock();
         recorded.phases[phase].add(sample);
         let failed = sample.failure().is_some();
@@ -130,11 +135,11 @@ impl Recorder {
     /// The success rate of the operations that were due in the last few slices before `now`.
     pub(crate) fn recent_success_rate(&self, now: Duration) -> Option<f64> {
         let recorded = self.recorded.lock();
-        let last = self.schedule.slice_at(now).min(recorded.slices.len());
+        let last = self.frame.slice_at(now).min(recorded.slices.len());
         let recent = &recorded.slices[last.saturating_sub(4)..last];
         let operations: u64 = recent.iter().map(|slice| slice.operations).sum();
         let failed: u64 = recent.iter().map(|slice| slice.failed).sum();
-        super::success_rate(operations, failed)
+        success_rate(operations, failed)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cosmos_examples::frame::Frame;
 use cosmos_testbed::EmbeddedAccount;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
@@ -16,7 +17,7 @@ pub(crate) type Timeline = Vec<PerRegion>;
 #[derive(Clone, Debug)]
 pub(crate) struct Sampler {
     account: Arc<EmbeddedAccount>,
-    schedule: Schedule,
+    frame: Frame,
     timeline: Arc<Mutex<Timeline>>,
 }
 
@@ -24,7 +25,7 @@ impl Sampler {
     pub(crate) fn new(account: Arc<EmbeddedAccount>, schedule: Schedule) -> Self {
         Self {
             account,
-            schedule,
+            frame: schedule.frame(),
             timeline: Arc::default(),
         }
     }
@@ -32,8 +33,8 @@ impl Sampler {
     /// Reads the counts at the end of every slice, until the last.
     pub(crate) async fn run(self, start: Instant) {
         let mut last = data_requests(&self.account);
-        for slice in 1..=self.schedule.slices() {
-            sleep_until(start + self.schedule.slice_start(slice)).await;
+        for slice in 1..=self.frame.slices() {
+            sleep_until(start + self.frame.slice_start(slice)).await;
             let now = data_requests(&self.account);
             self.timeline
                 .lock()
@@ -44,7 +45,7 @@ impl Sampler {
 
     /// The latest requests per second, for each region.
     pub(crate) fn last_rates(&self) -> [f64; REGIONS.len()] {
-        let slice = self.schedule.slice_start(1).as_secs_f64();
+        let slice = self.frame.slice_start(1).as_secs_f64();
         let last = self.timeline.lock().last().copied().unwrap_or_default();
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         last.map(|requests| requests as f64 / slice)

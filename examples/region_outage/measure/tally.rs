@@ -1,58 +1,12 @@
 //! Sums of operations: how many, how they ended, how long they took, what their attempts were.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use cosmos_core::{Journal, Outcome, Reason, Region, Sent};
-use hdrhistogram::Histogram;
+use cosmos_examples::latencies::{Latencies, success_rate};
 
 use super::Sample;
 use crate::setup::{PerRegion, REGIONS};
-
-/// The longest latency that is told apart, in microseconds. Operations are given up well before.
-const LONGEST: u64 = 20_000_000;
-
-/// A histogram of latencies in microseconds.
-#[derive(Clone, Debug)]
-pub(crate) struct Latencies(Histogram<u64>);
-
-impl Latencies {
-    /// To three significant digits.
-    pub(super) fn fine() -> Self {
-        Self::with_digits(3)
-    }
-
-    /// To two significant digits: good enough for plots, and a tenth of the size.
-    pub(super) fn coarse() -> Self {
-        Self::with_digits(2)
-    }
-
-    fn with_digits(digits: u8) -> Self {
-        let histogram = Histogram::new_with_max(LONGEST, digits);
-        Self(histogram.expect("the histogram takes up to 5 digits"))
-    }
-
-    pub(super) fn record(&mut self, latency: Duration) {
-        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
-        self.0.saturating_record(micros);
-    }
-
-    /// The latency that this share of the operations did not exceed, in milliseconds; `None` if
-    /// there were none.
-    pub(crate) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
-        (!self.0.is_empty()).then(|| millis(self.0.value_at_quantile(quantile)))
-    }
-
-    /// The longest latency, in milliseconds.
-    pub(crate) fn max_ms(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| millis(self.0.max()))
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn millis(micros: u64) -> f64 {
-    micros as f64 / 1000.0
-}
 
 /// Sums over some of the operations of one client.
 #[derive(Clone, Debug)]
@@ -93,7 +47,7 @@ impl Tally {
 
     /// The share of operations that did not fail, from 0 to 1; `None` if there were none.
     pub(crate) fn success_rate(&self) -> Option<f64> {
-        super::success_rate(self.operations, self.failed())
+        success_rate(self.operations, self.failed())
     }
 
     pub(super) fn add(&mut self, sample: &Sample) {
@@ -135,8 +89,7 @@ impl Tally {
         self.operations += other.operations;
         self.reads_failed += other.reads_failed;
         self.writes_failed += other.writes_failed;
-        // Both grow with what is recorded, so every value fits.
-        let _ = self.latencies.0.add(&other.latencies.0);
+        self.latencies.merge(&other.latencies);
         for region in 0..REGIONS.len() {
             self.answered[region] += other.answered[region];
             self.ambiguous[region] += other.ambiguous[region];

@@ -1,23 +1,19 @@
 //! The page around the plots.
 
-use super::plot::put;
+use cosmos_examples::load::DEADLINE;
+use cosmos_examples::page::{self, escaped, figure, legend, list, put};
+use cosmos_examples::text::{count, latency, percent, seconds};
+
 use super::plots::{self, REGION_CLASSES};
+use crate::AVOIDED;
 use crate::options::AccountKind;
 use crate::results::{ClientResults, PhaseResults, Results};
 use crate::setup::{HUB, NEXT_HUB, REGIONS};
-use crate::table::{count, latency, percent, retries, seconds};
-use crate::{MARK_DURATION, load};
-
-const STYLE: &str = include_str!("style.css");
+use crate::table::retries;
 
 /// The whole page.
 pub(super) fn page(results: &Results) -> String {
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>One regional outage, two clients</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
-    );
+    let mut page = page::begin("One regional outage, two clients");
     head(&mut page, results);
     let Results {
         plain,
@@ -47,15 +43,14 @@ pub(super) fn page(results: &Results) -> String {
     let regions: Vec<_> = REGION_CLASSES.into_iter().zip(REGIONS).collect();
     let regions = legend(&regions);
     let name = "Where the requests of the client with the layers went";
-    let drawn = plots::traffic(name, &stack.timeline, *schedule);
+    let drawn = plots::traffic(name, &stack.timeline, &schedule.frame());
     figure(&mut page, name, &regions, &drawn);
     let name = "Where the plain client's requests went (gaps: it reached no region)";
-    let drawn = plots::traffic(name, &plain.timeline, *schedule);
+    let drawn = plots::traffic(name, &plain.timeline, &schedule.frame());
     figure(&mut page, name, &regions, &drawn);
     phases(&mut page, results);
     details(&mut page, results);
-    page.push_str("</body>\n</html>\n");
-    page
+    page::end(page)
 }
 
 fn head(page: &mut String, results: &Results) {
@@ -81,7 +76,7 @@ fn head(page: &mut String, results: &Results) {
              and both prefer {HUB}. That region fails in one way after the other; the rest stay well.\
              {consequence} An operation that takes longer than {} s has failed.</p>\n<div class=\"cards\">\n",
             options.rate,
-            load::DEADLINE.as_secs(),
+            DEADLINE.as_secs(),
         ),
     );
     card(
@@ -112,26 +107,6 @@ fn card(page: &mut String, class: &str, name: &str, client: &ClientResults) {
             latency(tally.latencies.quantile_ms(0.5)),
             latency(tally.latencies.quantile_ms(0.99)),
             latency(tally.latencies.max_ms()),
-        ),
-    );
-}
-
-fn legend(entries: &[(&str, &str)]) -> String {
-    let mut legend = String::new();
-    for (class, name) in entries {
-        put(
-            &mut legend,
-            format_args!("<span class=\"key {class}\"><i></i>{name}</span>"),
-        );
-    }
-    legend
-}
-
-fn figure(page: &mut String, title: &str, legend: &str, drawn: &str) {
-    put(
-        page,
-        format_args!(
-            "<figure>\n<figcaption><b>{title}</b>{legend}</figcaption>\n{drawn}</figure>\n"
         ),
     );
 }
@@ -221,34 +196,7 @@ fn details(page: &mut String, results: &Results) {
              <li>A trial that meets a region that never answers takes 6 s to find out: these are the \
              longest operations, and the reason why the return to the region takes longest then.</li>\n\
              <li>When the hub moves, it moves to {NEXT_HUB}; {moved}.</li>\n</ul>\n",
-            mark = MARK_DURATION.as_secs(),
+            mark = AVOIDED.as_secs(),
         ),
     );
-}
-
-fn list<K: AsRef<str>>(
-    page: &mut String,
-    title: &str,
-    counts: impl IntoIterator<Item = (K, impl std::borrow::Borrow<u64>)>,
-) {
-    put(
-        page,
-        format_args!("<section><h2>{title}</h2>\n<table class=\"small\">\n"),
-    );
-    for (what, number) in counts {
-        put(
-            page,
-            format_args!(
-                "<tr><td class=\"text\">{}</td><td>{}</td></tr>\n",
-                escaped(what.as_ref()),
-                count(*number.borrow())
-            ),
-        );
-    }
-    page.push_str("</table></section>\n");
-}
-
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;");
-    text.replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,11 +1,12 @@
 //! The plots of the report.
 
-use super::plot::{Axis, Plot};
+use cosmos_examples::frame::Frame;
+use cosmos_examples::plot::{Axis, Plot};
+use cosmos_examples::text::{latency, percent, shares};
+
 use crate::measure::{Slice, Timeline};
 use crate::results::Results;
-use crate::schedule::Schedule;
-use crate::setup::{PerRegion, REGIONS};
-use crate::table::{latency, percent};
+use crate::setup::REGIONS;
 
 /// The classes under which the style sheet knows the regions' colours.
 pub(super) const REGION_CLASSES: [&str; REGIONS.len()] = ["region-a", "region-b", "region-c"];
@@ -13,7 +14,7 @@ pub(super) const REGION_CLASSES: [&str; REGIONS.len()] = ["region-a", "region-b"
 /// The success rate of both clients.
 pub(super) fn success(results: &Results) -> String {
     let name = "Success rate over time";
-    let mut plot = Plot::new(name, 230.0, Axis::Percent, results.schedule);
+    let mut plot = Plot::new(name, 230.0, Axis::Percent, results.schedule.frame());
     let rate = |slice: &Slice| slice.success_rate().map(|rate| 100.0 * rate);
     plot.line("plain", results.plain.slices.iter().map(rate));
     plot.line("stack", results.stack.slices.iter().map(rate));
@@ -27,7 +28,7 @@ pub(super) fn latencies(results: &Results) -> String {
         from: 0.5,
         to: 20_000.0,
     };
-    let mut plot = Plot::new("Latency over time", 300.0, axis, results.schedule);
+    let mut plot = Plot::new("Latency over time", 300.0, axis, results.schedule.frame());
     let at = |quantile| move |slice: &Slice| slice.latencies.quantile_ms(quantile);
     plot.line("plain median", results.plain.slices.iter().map(at(0.5)));
     plot.line("stack median", results.stack.slices.iter().map(at(0.5)));
@@ -41,19 +42,13 @@ pub(super) fn latencies(results: &Results) -> String {
 }
 
 /// Which region a client's requests went to.
-pub(super) fn traffic(name: &str, timeline: &Timeline, schedule: Schedule) -> String {
-    let mut plot = Plot::new(name, 170.0, Axis::Percent, schedule);
+pub(super) fn traffic(name: &str, timeline: &Timeline, frame: &Frame) -> String {
+    let mut plot = Plot::new(name, 170.0, Axis::Percent, frame.clone());
     for (slice, requests) in timeline.iter().enumerate() {
-        let mut below = 0.0;
-        for (share, class) in shares(requests).into_iter().zip(REGION_CLASSES) {
-            if share > 0.0 {
-                plot.bar(class, slice, below, below + share);
-            }
-            below += share;
-        }
+        plot.stack(slice, REGION_CLASSES.into_iter().zip(shares(requests)));
         let counts = REGIONS.iter().zip(requests);
         let counts: Vec<String> = counts.map(|(region, n)| format!("{region}: {n}")).collect();
-        let at = schedule.slice_start(slice).as_secs_f64();
+        let at = frame.slice_start(slice).as_secs_f64();
         plot.hint(
             slice,
             &format!("{at:.1} s, requests read\n{}", counts.join("\n")),
@@ -62,17 +57,11 @@ pub(super) fn traffic(name: &str, timeline: &Timeline, schedule: Schedule) -> St
     plot.finish()
 }
 
-/// In per cent.
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn shares(requests: &PerRegion) -> [f64; REGIONS.len()] {
-    let all = requests.iter().sum::<u64>().max(1) as f64;
-    requests.map(|requests| 100.0 * requests as f64 / all)
-}
-
 fn hints(plot: &mut Plot, results: &Results, show: impl Fn(&Slice) -> String) {
+    let frame = results.schedule.frame();
     let slices = results.plain.slices.iter().zip(&results.stack.slices);
     for (number, (plain, stack)) in slices.enumerate() {
-        let at = results.schedule.slice_start(number).as_secs_f64();
+        let at = frame.slice_start(number).as_secs_f64();
         let text = format!("{at:.1} s\nplain: {}\nstack: {}", show(plain), show(stack));
         plot.hint(number, &text);
     }

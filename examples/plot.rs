@@ -1,8 +1,9 @@
 //! One plot over time: axes, shaded phases, lines and bars. Colours are the style sheet's.
 
-use std::fmt::Write;
+use std::ops::Range;
 
-use crate::schedule::{Phase, Schedule};
+use crate::frame::Frame;
+use crate::page::put;
 
 const WIDTH: f64 = 1100.0;
 const LEFT: f64 = 64.0;
@@ -11,25 +12,34 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = 38.0;
 
 /// A vertical axis.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Axis {
+#[derive(Clone, Debug)]
+pub enum Axis {
     /// 0 to 100 %.
     Percent,
     /// Milliseconds, each step ten times the one before.
-    LogMillis { from: f64, to: f64 },
+    LogMillis {
+        /// The lowest value.
+        from: f64,
+        /// The highest value.
+        to: f64,
+    },
+    /// Lanes, one above the other: lane 0, the lowest, is from 0 to 1.
+    Lanes(Vec<String>),
 }
 
 impl Axis {
     /// Where a value is, from 0 (bottom) to 1 (top).
-    fn place(self, value: f64) -> f64 {
+    fn place(&self, value: f64) -> f64 {
         match self {
             Self::Percent => value / 100.0,
-            Self::LogMillis { from, to } => (value.max(from) / from).ln() / (to / from).ln(),
+            Self::LogMillis { from, to } => (value.max(*from) / from).ln() / (to / from).ln(),
+            #[expect(clippy::cast_precision_loss, reason = "there are few lanes")]
+            Self::Lanes(names) => value / names.len().max(1) as f64,
         }
         .clamp(0.0, 1.0)
     }
 
-    fn ticks(self) -> Vec<(f64, String)> {
+    fn ticks(&self) -> Vec<(f64, String)> {
         match self {
             Self::Percent => [0.0, 25.0, 50.0, 75.0, 100.0]
                 .into_iter()
@@ -39,6 +49,13 @@ impl Axis {
                 .into_iter()
                 .map(|millis| (millis, unit(millis)))
                 .collect(),
+            #[expect(clippy::cast_precision_loss, reason = "there are few lanes")]
+            Self::Lanes(names) => {
+                let names = names.iter().enumerate();
+                names
+                    .map(|(lane, name)| (lane as f64 + 0.5, name.clone()))
+                    .collect()
+            }
         }
     }
 }
@@ -53,23 +70,24 @@ fn unit(millis: f64) -> String {
 
 /// A plot under construction.
 #[derive(Debug)]
-pub(super) struct Plot {
+pub struct Plot {
     svg: String,
     height: f64,
     axis: Axis,
-    schedule: Schedule,
+    frame: Frame,
 }
 
 impl Plot {
     /// A plot with its phases and axes. `name` is for readers who do not see it.
-    pub(super) fn new(name: &str, height: f64, axis: Axis, schedule: Schedule) -> Self {
+    #[must_use]
+    pub fn new(name: &str, height: f64, axis: Axis, frame: Frame) -> Self {
         let mut plot = Self {
             svg: format!(
                 "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{name}\">\n"
             ),
             height,
             axis,
-            schedule,
+            frame,
         };
         plot.phases();
         plot.horizontal_grid();
@@ -78,7 +96,7 @@ impl Plot {
     }
 
     /// A line through these points, as far as there is a value; one for each slice.
-    pub(super) fn line(&mut self, class: &str, values: impl Iterator<Item = Option<f64>>) {
+    pub fn line(&mut self, class: &str, values: impl Iterator<Item = Option<f64>>) {
         let mut points = String::new();
         let mut line_is_down = false;
         for (slice, value) in values.enumerate() {
@@ -98,7 +116,7 @@ impl Plot {
     }
 
     /// A bar in one slice, between two values.
-    pub(super) fn bar(&mut self, class: &str, slice: usize, from: f64, to: f64) {
+    fn bar(&mut self, class: &str, slice: usize, from: f64, to: f64) {
         let (left, right) = (self.start_of(slice), self.start_of(slice + 1));
         let (top, bottom) = (self.y(to), self.y(from));
         let (width, height) = (right - left, bottom - top);
@@ -110,8 +128,32 @@ impl Plot {
         );
     }
 
+    /// Bars in one slice, one on top of the other; each has a class and a height.
+    pub fn stack<'a>(&mut self, slice: usize, bars: impl IntoIterator<Item = (&'a str, f64)>) {
+        let mut below = 0.0;
+        for (class, height) in bars {
+            if height > 0.0 {
+                self.bar(class, slice, below, below + height);
+            }
+            below += height;
+        }
+    }
+
+    /// A band between two times, and between two values, with a text for the pointer.
+    pub fn band(&mut self, class: &str, span: &Range<f64>, values: &Range<f64>, text: &str) {
+        let (left, right) = (self.x(span.start), self.x(span.end));
+        let (top, bottom) = (self.y(values.end), self.y(values.start));
+        let (width, height) = (right - left, bottom - top);
+        put(
+            &mut self.svg,
+            format_args!(
+                "<rect class=\"bar {class}\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"><title>{text}</title></rect>\n"
+            ),
+        );
+    }
+
     /// A text that is shown when the pointer is over a slice.
-    pub(super) fn hint(&mut self, slice: usize, text: &str) {
+    pub fn hint(&mut self, slice: usize, text: &str) {
         let (left, right) = (self.start_of(slice), self.start_of(slice + 1));
         let (width, height) = (right - left, self.bottom() - TOP);
         put(
@@ -122,25 +164,23 @@ impl Plot {
         );
     }
 
-    pub(super) fn finish(mut self) -> String {
+    /// The plot as SVG.
+    #[must_use]
+    pub fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
     }
 
     fn phases(&mut self) {
-        for (phase, span) in self.schedule.spans() {
+        for phase in self.frame.phases().to_vec() {
+            let (span, class, label) = (phase.span, phase.class, phase.label);
             let (from, to) = (
                 self.x(span.start.as_secs_f64()),
                 self.x(span.end.as_secs_f64()),
             );
-            let class = match phase {
-                Phase::Healthy | Phase::Healed => "good",
-                Phase::Failover => "moving",
-                _ => "bad",
-            };
             let bottom = self.bottom();
             let (width, height) = (to - from, bottom - TOP);
-            let (middle, label, above) = (f64::midpoint(from, to), phase.label(), TOP - 9.0);
+            let (middle, above) = (f64::midpoint(from, to), TOP - 9.0);
             put(
                 &mut self.svg,
                 format_args!(
@@ -168,7 +208,7 @@ impl Plot {
     }
 
     fn time_axis(&mut self) {
-        let total = self.schedule.total().as_secs_f64();
+        let total = self.frame.total().as_secs_f64();
         let step = time_step(total);
         let bottom = self.bottom();
         let mut seconds = 0.0;
@@ -200,7 +240,7 @@ impl Plot {
     }
 
     fn x(&self, seconds: f64) -> f64 {
-        LEFT + (WIDTH - LEFT - RIGHT) * seconds / self.schedule.total().as_secs_f64()
+        LEFT + (WIDTH - LEFT - RIGHT) * seconds / self.frame.total().as_secs_f64()
     }
 
     fn y(&self, value: f64) -> f64 {
@@ -209,7 +249,7 @@ impl Plot {
     }
 
     fn start_of(&self, slice: usize) -> f64 {
-        self.x(self.schedule.slice_start(slice).as_secs_f64())
+        self.x(self.frame.slice_start(slice).as_secs_f64())
     }
 
     fn middle_of(&self, slice: usize) -> f64 {
@@ -222,9 +262,4 @@ fn time_step(total: f64) -> f64 {
     let steps = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0];
     let fits = |step: &f64| total / step <= 15.0;
     steps.into_iter().find(fits).unwrap_or(600.0)
-}
-
-/// Adds to a text; writing to a string cannot fail.
-pub(super) fn put(text: &mut String, more: std::fmt::Arguments<'_>) {
-    let _ = text.write_fmt(more);
 }

@@ -4,14 +4,16 @@ use std::error::Error;
 use std::future::Future;
 
 use bytes::Bytes;
-use cosmos_core::{Journal, Status};
+use cosmos_client::CosmosClient;
+use cosmos_core::{Journal, JournalSlot, OperationOptions, Status};
 use http::{Request, Response};
 use http_body_util::Full;
 use tokio::time::Instant;
+use tower::ServiceExt;
 use tower_cosmos::transport;
 
 /// Something that the load can be offered to.
-pub(crate) trait Client: Clone + Send + Sync + 'static {
+pub trait Client: Clone + Send + Sync + 'static {
     /// Performs one operation. It is over by the deadline, or has failed.
     fn perform(
         &self,
@@ -22,16 +24,17 @@ pub(crate) trait Client: Clone + Send + Sync + 'static {
 
 /// How an operation ended.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub struct Answer {
     /// Why it failed, in a word, if it did.
-    pub(crate) failure: Option<String>,
+    pub failure: Option<String>,
     /// What was tried, if the client keeps a journal.
-    pub(crate) journal: Option<Journal>,
+    pub journal: Option<Journal>,
 }
 
 impl Answer {
     /// An answer counts as good if its status is 2xx.
-    pub(crate) fn of<B, E>(result: &Result<Response<B>, E>) -> Self
+    #[must_use]
+    pub fn of<B, E>(result: &Result<Response<B>, E>) -> Self
     where
         E: AsRef<dyn Error + Send + Sync + 'static>,
     {
@@ -49,15 +52,32 @@ impl Answer {
     }
 
     /// The operation was given up.
-    pub(crate) fn given_up(why: &str) -> Self {
+    #[must_use]
+    pub fn given_up(why: &str) -> Self {
         Self {
             failure: Some(why.to_owned()),
             journal: None,
         }
     }
 
-    pub(crate) fn with_journal(mut self, journal: Option<Journal>) -> Self {
+    /// With the operation's journal.
+    #[must_use]
+    pub fn with_journal(mut self, journal: Option<Journal>) -> Self {
         self.journal = journal;
         self
+    }
+}
+
+/// A client with all layers.
+impl Client for CosmosClient {
+    async fn perform(&self, mut request: Request<Full<Bytes>>, deadline: Instant) -> Answer {
+        // The slot has the journal however the operation ends.
+        let slot = JournalSlot::new();
+        let options = OperationOptions::new()
+            .deadline(deadline.into_std())
+            .journal_slot(&slot);
+        request.extensions_mut().insert(options);
+        let result = self.clone().oneshot(request).await;
+        Answer::of(&result).with_journal(slot.journal())
     }
 }
