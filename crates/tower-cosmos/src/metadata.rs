@@ -12,7 +12,7 @@ use cosmos_core::{
     AccountId, BoxError, Breaker, Ended, Entered, OperationOptions, Partition, Region, Route,
 };
 use http::{Request, Response};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Collected, Full};
 use tower::util::BoxCloneSyncService;
 use tower::{ServiceBuilder, ServiceExt};
 
@@ -88,6 +88,13 @@ pub(crate) async fn read(
     let response = reads.service.clone().oneshot(request).await?;
     let region = route.with_attempts(|attempts| attempts.last().map(|attempt| attempt.region));
     Ok((response, region))
+}
+
+/// The body of an answer that was read to its end.
+pub(crate) async fn body_of(response: Response<Full<Bytes>>) -> Bytes {
+    // A `Full` body is there already and cannot fail.
+    let collected = response.into_body().collect().await;
+    collected.map(Collected::to_bytes).unwrap_or_default()
 }
 
 /// Counts nothing.

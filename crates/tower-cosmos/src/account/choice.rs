@@ -33,7 +33,14 @@ impl Account {
     /// The region that an attempt with this steering would go to; `None` if nothing may be sent.
     pub(crate) fn next_region(&self, route: &Route, steering: Steering) -> Option<Region> {
         let topology = self.topology()?;
-        let choice = self.ask(&topology, route, steering, now(), selection::choose);
+        let choice = self.ask(
+            &topology,
+            route,
+            steering,
+            self.oversight(&topology, route),
+            now(),
+            selection::choose,
+        );
         choice.ok().map(|choice| choice.region)
     }
 
@@ -53,11 +60,12 @@ impl Account {
             let alternative = repeatable && selection::has_alternative(view, choice.region);
             Ok((choice, alternative))
         };
+        let oversight = self.oversight(topology, route);
         // The first number is 1: the counter is the newest one handed out.
         let sequence = self.0.sequence.fetch_add(1, Ordering::Relaxed) + 1;
         loop {
             let (choice, has_alternative) =
-                self.ask(topology, route, route.steering, now, question)?;
+                self.ask(topology, route, route.steering, oversight, now, question)?;
             let access = access(rules.operation);
             let trial = choice
                 .trial
@@ -73,7 +81,7 @@ impl Account {
             return Ok(Placement {
                 choice,
                 sequence,
-                oversight: self.oversight(topology, route),
+                oversight,
                 _trial: trial.flatten(),
                 _lease: lease.flatten(),
                 has_alternative,
@@ -87,12 +95,12 @@ impl Account {
         topology: &Topology,
         route: &Route,
         mut steering: Steering,
+        oversight: Oversight,
         now: Instant,
         question: impl FnOnce(&View<'_>) -> T,
     ) -> T {
         let rules = route.rules();
         let history = route.with_attempts(History::of);
-        let oversight = self.oversight(topology, route);
         let mut circuits = PartitionStandings::default();
         match oversight {
             Oversight::Circuit => {
@@ -121,15 +129,8 @@ impl Account {
     }
 
     /// Remembers where a partition accepts writes, if an answer confirms it.
-    pub(crate) fn learn_write_region(
-        &self,
-        route: &Route,
-        oversight: Oversight,
-        region: Region,
-        sequence: u64,
-        status: Status,
-    ) {
-        if oversight != Oversight::WriteRegion
+    pub(crate) fn learn_write_region(&self, route: &Route, placement: &Placement, status: Status) {
+        if placement.oversight != Oversight::WriteRegion
             || !write_regions::confirms(route.operation(), status)
         {
             return;
@@ -139,7 +140,7 @@ impl Account {
             route.with_partition(|partition| {
                 // Of a partition that is not known nothing can be remembered.
                 if partition.range.is_some() {
-                    memory.confirmed(partition, region, hub, sequence);
+                    memory.confirmed(partition, placement.choice.region, hub, placement.sequence);
                 }
             });
         }

@@ -12,7 +12,7 @@ use cosmos_core::{
 use http::{Method, Request, Response};
 use http_body::Body;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Collected, Full};
+use http_body_util::{BodyExt, Full};
 use tower::ServiceExt;
 use tower::util::BoxCloneSyncService;
 use tower_service::Service;
@@ -22,6 +22,7 @@ use super::refresh::RefreshSettings;
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::credential::{Credential, ToSign};
+use crate::metadata::body_of;
 use crate::protocol::put_protocol_headers;
 use crate::transport;
 
@@ -160,10 +161,4 @@ impl Reader {
         put_protocol_headers(map);
         self.documents.clone().oneshot(request).await
     }
-}
-
-async fn body_of(response: Response<Full<Bytes>>) -> Bytes {
-    // A `Full` body is there already and cannot fail.
-    let collected = response.into_body().collect().await;
-    collected.map(Collected::to_bytes).unwrap_or_default()
 }

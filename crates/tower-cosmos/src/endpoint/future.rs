@@ -86,13 +86,7 @@ impl Placed {
                 ranges.corrected(route);
             }
         }
-        self.account.learn_write_region(
-            route,
-            placement.oversight,
-            placement.choice.region,
-            placement.sequence,
-            status,
-        );
+        self.account.learn_write_region(route, placement, status);
         route.answered(status, headers);
     }
 }

@@ -8,9 +8,9 @@ use cosmos_core::requests::{self, RequestBuilder, RequestError};
 use cosmos_core::{BoxError, FailureKind, Region, Status, TransportError};
 use http::header::{ETAG, IF_NONE_MATCH};
 use http::{HeaderValue, Response};
-use http_body_util::{BodyExt, Collected, Full};
+use http_body_util::Full;
 
-use crate::metadata::{self, Reads};
+use crate::metadata::{self, Reads, body_of};
 
 /// More pages, and more ranges on them, than any container's map has.
 const MAX_PAGES: usize = 1000;
@@ -164,10 +164,4 @@ fn names(link: &str) -> (&str, &str) {
         parts.next().unwrap_or_default(),
         parts.next().unwrap_or_default(),
     )
-}
-
-async fn body_of(response: Response<Full<Bytes>>) -> Bytes {
-    // A `Full` body is there already and cannot fail.
-    let collected = response.into_body().collect().await;
-    collected.map(Collected::to_bytes).unwrap_or_default()
 }

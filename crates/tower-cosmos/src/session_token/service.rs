@@ -70,13 +70,13 @@ impl Preparation for SessionTokenPreparation {
     }
 
     fn prepare<B>(&self, request: &Request<B>, route: &Route) {
-        let Some(container) = Operation::container_of(request.uri().path()) else {
+        let Some(container) = route.container() else {
             return;
         };
         if self.0.sends(route.operation(), request.headers()) {
             let ancestors = route.ancestors().unwrap_or_default();
             let range = route.range();
-            let value = self.0.store.value(&container, range.as_ref(), &ancestors);
+            let value = self.0.store.value(container, range.as_ref(), &ancestors);
             if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
                 route.put_header(headers::SESSION_TOKEN, value);
             }
