@@ -55,6 +55,7 @@ pub mod signing;
 mod stack;
 pub mod throttle_retry;
 pub mod transport;
+mod watch;
 
 pub use account::{Account, AccountBuilder, AccountError, Classify};
 pub use attempt_timeout::AttemptTimeoutLayer;

@@ -31,10 +31,11 @@ pub(crate) type Service =
 
 /// The stack for reads of our own.
 pub(crate) fn service(account: &Account) -> Service {
+    let jitter = account.jitter();
     let service = ServiceBuilder::new()
         .layer(DeadlineLayer::new().timeout(LIMIT))
-        .layer(RegionFailoverLayer::new(account.clone()))
-        .layer(ThrottleRetryLayer::new())
+        .layer(RegionFailoverLayer::new(account.clone()).jitter(jitter))
+        .layer(ThrottleRetryLayer::new().jitter(jitter))
         .layer(ShardReconnectLayer::new())
         .layer(EndpointLayer::new(account.clone()))
         .layer(SigningLayer::new(account.credential()).clock(account.clock().clone()))

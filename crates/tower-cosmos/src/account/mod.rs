@@ -41,6 +41,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
+use cosmos_core::policy::Jitter;
 use cosmos_core::policy::session::{self, SessionPlan};
 use cosmos_core::policy::{Verdict, marking};
 use cosmos_core::retry_guard::RetryGuard;
@@ -183,6 +184,11 @@ impl Account {
     /// How long an endpoint may take to answer a read of our own.
     pub(crate) fn read_timeout(&self) -> Duration {
         self.0.refresher.read_timeout()
+    }
+
+    /// Where the random part of waits for reads of our own comes from.
+    pub(crate) fn jitter(&self) -> Jitter {
+        self.0.refresher.jitter()
     }
 
     /// How many retries the guard lets go to a region now; `None` without a guard.

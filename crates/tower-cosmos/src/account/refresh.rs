@@ -12,12 +12,12 @@ use cosmos_core::{
 };
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::Inner;
 use super::reader::Reader;
 use crate::clock::now;
+use crate::watch;
 
 /// Why the account document could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +143,10 @@ impl Refresher {
     pub(super) fn read_timeout(&self) -> Duration {
         self.settings.read_timeout
     }
+
+    pub(super) fn jitter(&self) -> Jitter {
+        self.settings.jitter
+    }
 }
 
 impl Drop for Refresher {
@@ -167,7 +171,7 @@ pub(super) async fn refresh(inner: &Arc<Inner>) {
     let mut finished = inner.refresher.finished.subscribe();
     if start(inner) != Stage::Idle {
         // The sender lives in `inner`, so this ends with the refresh.
-        let _ = finished.changed().await;
+        finished.changed().await;
     }
 }
 
@@ -192,7 +196,7 @@ pub(super) async fn wait_for_topology(
         if let Some(topology) = inner.topology.load_full() {
             return Ok(topology);
         }
-        let failed = finished.borrow_and_update().last.clone();
+        let failed = finished.get().last;
         if let Some(Failed { error, ended }) = failed
             && ended >= began
         {
@@ -204,7 +208,7 @@ pub(super) async fn wait_for_topology(
         if start(inner) == Stage::Idle {
             return Err(Arc::new(RefreshError::NoRuntime));
         }
-        let _ = finished.changed().await;
+        finished.changed().await;
     }
 }
 

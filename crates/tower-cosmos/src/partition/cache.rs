@@ -12,12 +12,12 @@ use cosmos_core::health::{Signal, signal};
 use cosmos_core::{Action, Outcome, RangeLookup, Resource, Route, Status, causes, headers};
 use http::{HeaderMap, HeaderValue};
 use parking_lot::RwLock;
-use tokio::sync::watch;
 
 use super::container::{Cause, Container, Ended, Known, forget};
 use crate::Account;
 use crate::clock::now;
 use crate::metadata::{self, Reads};
+use crate::watch;
 
 /// The containers of an account.
 pub(super) struct Cache {

@@ -11,12 +11,12 @@ use cosmos_core::{AccountId, Partition, PartitionKey, RangeId, Route};
 use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::reader::{self, LookupError, ReadMap};
 use crate::clock::now;
 use crate::metadata::Reads;
+use crate::watch;
 
 /// The longest that a read may take, all its requests together.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -63,7 +63,7 @@ pub(super) struct Known {
     pub(super) version: u64,
 }
 
-/// How many reads have ended, and how the last one did.
+/// How the last read ended.
 #[derive(Clone, Default)]
 pub(super) struct Ended {
     error: Option<Arc<LookupError>>,
@@ -154,7 +154,7 @@ impl Container {
 
     /// Why the last read failed, if it did.
     pub(super) fn problem(&self) -> Option<Arc<LookupError>> {
-        self.ended.borrow().error.clone()
+        self.ended.get().error
     }
 
     /// Reads the container, unless somebody does, or it was read since the snapshot `seen`. What
@@ -280,7 +280,7 @@ impl Drop for Slot {
         };
         container.doubted.store(false, Ordering::Release);
         container.flight.end(&self.ticket);
-        container.ended.send_replace(Ended { error });
+        container.ended.send_modify(|ended| ended.error = error);
     }
 }
 
