@@ -3,9 +3,12 @@
 use bytes::Bytes;
 use cosmos_core::{OperationOptions, requests};
 use cosmos_testbed::scripted::{Document, Step};
-use cosmos_tests::{Lab, Stack, boxed, create, read, read_metadata, recommended, send, with};
+use cosmos_tests::{
+    Lab, Stack, boxed, create, ms, read, read_metadata, recommended, s, send, with,
+};
 use http::HeaderName;
 use tower::Layer;
+use tower_cosmos::{BufferLayer, EndpointLayer, RegionFailoverLayer, SessionTokenLayer};
 
 const TOKEN: HeaderName = HeaderName::from_static("x-ms-session-token");
 
@@ -74,6 +77,32 @@ async fn every_attempt_of_an_operation_carries_the_same_token() {
         .map(|e| e.header("x-ms-session-token").to_owned())
         .collect();
     assert_eq!(sent, ["0:1#1", "0:1#1"]);
+    let _ = send(&stack, read()).await;
+    assert_eq!(last_token(&lab), "0:1#9");
+}
+
+/// Found by the simulation: below a layer that retries, the second try carried what the answer to
+/// another operation had taught meanwhile.
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_began_without_a_token_stays_without_one() {
+    let lab = Lab::new(Document::multi_write(["A", "B"]));
+    let attempt = EndpointLayer::new(lab.account.clone()).layer(lab.regions.clone());
+    let tokens = SessionTokenLayer::new(lab.account.clone()).layer(attempt);
+    let failover = RegionFailoverLayer::new(lab.account.clone()).layer(tokens);
+    let stack = boxed(BufferLayer::new().layer(failover));
+    lab.account.refresh().await;
+    lab.regions.script("A", [Step::status(503, 0).after(s(1))]);
+    let slow = tokio::spawn({
+        let stack = stack.clone();
+        async move { send(&stack, read()).await }
+    });
+    tokio::time::sleep(ms(1)).await;
+    lab.regions
+        .script("A", [Step::status(200, 0).header(TOKEN, "0:1#9")]);
+    let _ = send(&stack, read()).await;
+    assert!(slow.await.expect("no panic").status().is_success());
+    assert_eq!(lab.wire().regions(), "A A B");
+    assert_eq!(last_token(&lab), "");
     let _ = send(&stack, read()).await;
     assert_eq!(last_token(&lab), "0:1#9");
 }

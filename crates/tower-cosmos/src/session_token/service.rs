@@ -73,7 +73,10 @@ impl Preparation for SessionTokenPreparation {
         let Some(container) = route.container() else {
             return;
         };
-        if self.0.sends(route.operation(), request.headers()) {
+        // Fixed by the first attempt, with a token or without: below a layer that retries, what was
+        // learned meanwhile is for later operations.
+        let is_open = route.with_attempts(<[_]>::is_empty);
+        if is_open && self.0.sends(route.operation(), request.headers()) {
             let ancestors = route.ancestors().unwrap_or_default();
             let range = route.range();
             let value = self.0.store.value(container, range.as_ref(), &ancestors);
