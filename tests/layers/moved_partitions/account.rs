@@ -34,6 +34,17 @@ async fn an_account_whose_every_region_takes_writes_has_nothing_to_remember() {
     assert_eq!(asked(&lab, of("0", create())).await, "A");
 }
 
+/// Found by the simulation: where partitions cannot move, nobody asks for what is remembered, and
+/// it stayed.
+#[tokio::test(start_paused = true)]
+async fn an_account_that_is_left_with_one_region_has_nothing_to_remember() {
+    let (lab, memory) = lab();
+    moved(&lab, "0").await;
+    let one = Document::single_write(["A"]);
+    becomes(&lab, one.per_partition_failover(true)).await;
+    assert!(memory.is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failover_of_the_whole_account_supersedes_what_is_remembered() {
     let (lab, memory) = lab();

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cosmos_core::policy::oversight;
 use cosmos_core::write_regions;
 use cosmos_core::{Partition, Region, Topology, WriteRegionMemory};
 
@@ -44,10 +45,9 @@ impl WriteRegionMemory for Memory {
 
 impl TopologyWatcher for Memory {
     /// A failover of the whole account supersedes what is remembered of partitions, and an account
-    /// that moves no partitions, or whose every region accepts writes, has nothing to remember.
+    /// that moves no partitions (any more) has nothing to remember.
     fn changed(&self, before: &Topology, now: &Topology) {
-        let moves = now.has_per_partition_failover() && !now.is_multi_write();
-        if !moves || before.hub() != now.hub() {
+        if !oversight::moves_partitions(now) || before.hub() != now.hub() {
             self.table.clear(self.sequence.load(Ordering::Relaxed));
         }
     }
