@@ -12,6 +12,10 @@ use crate::{Access, Partition, RangeId, Region};
 /// How many other entries each recorded outcome looks at, to forget what is old.
 const SWEPT: usize = 2;
 
+/// One in so many outcomes also looks into another part of the table, so that nothing stays for
+/// ever because its partition is not asked for any more.
+const SWEEPS_ELSEWHERE: u64 = 4;
+
 /// The circuits of all partitions.
 ///
 /// Nothing is kept of a partition until it fails, and nothing once it is healthy and its window,
@@ -232,6 +236,11 @@ impl Circuits {
         let stays = |health: &Health| {
             health.is_tracked() && !(health.is_open() && partition == Partition::METADATA)
         };
+        let turn = spread(event.sequence);
+        if turn.is_multiple_of(SWEEPS_ELSEWHERE) {
+            let turn = turn / SWEEPS_ELSEWHERE;
+            self.note_gone(self.table.sweep(turn, SWEPT, is_stale));
+        }
         let mut entries = self.table.lock(partition);
         for _ in 0..SWEPT {
             self.note_gone(entries.sweep(1, is_stale));
@@ -328,6 +337,12 @@ impl Circuits {
             _ => {}
         }
     }
+}
+
+/// Spreads numbers evenly, whatever the distances between them: every other one may be another
+/// circuit's, or nobody's.
+fn spread(sequence: u64) -> u64 {
+    sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }
 
 fn add(tally: &AtomicU64) {

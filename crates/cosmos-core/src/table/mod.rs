@@ -92,6 +92,16 @@ impl<K: Copy + Eq, V> Table<K, V> {
         all
     }
 
+    /// Looks at the next entries of the shard whose turn it is for one that may go, unless another
+    /// thread is at it.
+    pub(crate) fn sweep(&self, turn: u64, looks: usize, may_go: impl Fn(&V) -> bool) -> Option<V> {
+        // The shards are few.
+        #[allow(clippy::cast_possible_truncation)]
+        let shard = &self.shards[turn as usize % SHARDS];
+        let removed = shard.0.try_lock()?.sweep(looks, may_go);
+        self.note(removed)
+    }
+
     /// Makes the entries of a container unfindable. They go when they are swept.
     pub(crate) fn forget_container(&self, link: &str) {
         for shard in &self.shards {
@@ -107,6 +117,13 @@ impl<K: Copy + Eq, V> Table<K, V> {
             self.len.fetch_sub(old.len(), Ordering::AcqRel);
             drop(shard);
         }
+    }
+
+    fn note(&self, removed: Option<V>) -> Option<V> {
+        if removed.is_some() {
+            self.len.fetch_sub(1, Ordering::AcqRel);
+        }
+        removed
     }
 
     fn reserve(&self) -> bool {
@@ -158,7 +175,7 @@ impl<K: Copy + Eq, V> Locked<'_, K, V> {
 
     pub(crate) fn remove(&mut self, key: K) -> Option<V> {
         let removed = self.shard.remove(self.hash, self.partition, key);
-        self.note(removed)
+        self.table.note(removed)
     }
 
     /// Removes one entry of the partition, whatever its key.
@@ -170,14 +187,7 @@ impl<K: Copy + Eq, V> Locked<'_, K, V> {
     /// Looks at the next entries of the shard for one that may go, removes it and gives it back.
     pub(crate) fn sweep(&mut self, looks: usize, may_go: impl Fn(&V) -> bool) -> Option<V> {
         let removed = self.shard.sweep(looks, may_go);
-        self.note(removed)
-    }
-
-    fn note(&self, removed: Option<V>) -> Option<V> {
-        if removed.is_some() {
-            self.table.len.fetch_sub(1, Ordering::AcqRel);
-        }
-        removed
+        self.table.note(removed)
     }
 }
 

@@ -216,3 +216,23 @@ fn circuits_that_have_closed_make_room_once_their_window_has_passed() {
     };
     assert!(fresh(60 + 60) >= 80, "{:?}", circuits.counters());
 }
+
+/// Found by the simulation: what was kept of a partition that nobody asks for any more stayed until
+/// something else fell into its part of the table.
+#[test]
+fn what_nobody_asks_for_goes_while_others_are_asked_for() {
+    let (circuits, now) = (Circuits::new(exact()), start());
+    for number in 0..20 {
+        let range = RangeId::from(number);
+        circuits.record(carts(&range), &failure(u64::from(number)), now);
+    }
+    let busy = RangeId::from(1_000);
+    let later = now + seconds(3600);
+    circuits.record(carts(&busy), &failure(100), later);
+    // Every other attempt of the account is somebody else's.
+    for sequence in (101..10_000).step_by(2) {
+        circuits.record(carts(&busy), &success(sequence), later);
+    }
+    let left: Vec<_> = circuits.list(later).into_iter().map(|c| c.range).collect();
+    assert_eq!(left, [Some(busy)]);
+}
