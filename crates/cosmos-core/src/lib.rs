@@ -28,6 +28,8 @@ pub mod region;
 pub mod requests;
 pub mod retry_guard;
 pub mod route;
+#[doc(hidden)]
+pub mod seeded;
 pub mod selection;
 pub mod session;
 pub mod signing;

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::{BreakerSettings, Event, Role, Signal};
+use crate::seeded::{self, Fault};
 
 /// How long an open circuit is kept after it was due for a probe that nobody made.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(10 * 60);
@@ -61,7 +62,7 @@ impl Open {
     }
 
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        now >= self.due
+        now >= self.due && !seeded::is(Fault::NeverProbes)
     }
 
     pub(super) fn is_leased(&self, now: Instant) -> bool {
@@ -139,6 +140,9 @@ impl Open {
     }
 
     fn give_back(&mut self, now: Instant) {
+        if seeded::is(Fault::LeakedLease) {
+            return;
+        }
         self.lease = Lease::GivenBack;
         // If it had run out, a probe may go already.
         self.due = self.due.min(now);

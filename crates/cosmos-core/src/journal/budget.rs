@@ -5,6 +5,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use crate::Region;
+use crate::seeded::{self, Fault};
 
 /// A budget that counts retries over the whole operation (retry specification, "Retry Budget
 /// Summary").
@@ -67,6 +68,9 @@ impl Spent {
 
     /// Spends one retry.
     pub fn spend(&mut self, budget: Budget) {
+        if seeded::is(Fault::BudgetOutsideJournal) {
+            return;
+        }
         let count = &mut self.counts[budget as usize];
         *count = count.saturating_add(1);
     }

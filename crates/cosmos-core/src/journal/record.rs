@@ -5,6 +5,7 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use super::{Attempt, AttemptId, Begin, MAX_ATTEMPTS, Outcome, Phase, Reason, Spent};
+use crate::seeded::{self, Fault};
 use crate::{FailureKind, Operation, Sent};
 
 /// The part of an operation that changes while it runs.
@@ -48,10 +49,11 @@ impl Record {
         now: Instant,
         begin: Begin,
     ) -> Result<AttemptId, FailureKind> {
-        if self.check_deadline(now) {
+        if self.check_deadline(now) && !seeded::is(Fault::SendAfterDeadline) {
             return Err(FailureKind::DeadlineExceeded);
         }
         if operation.is_stored_procedure_execution()
+            && !seeded::is(Fault::ProcedureTwice)
             && self
                 .attempts
                 .iter()

@@ -18,6 +18,8 @@ mod verdict;
 
 use std::time::{Duration, Instant};
 
+use crate::seeded::{self, Fault};
+
 pub use backoff::{Backoff, Jitter};
 pub use verdict::{Verdict, is_repeatable, verdict};
 
@@ -26,6 +28,7 @@ pub use verdict::{Verdict, is_repeatable, verdict};
 #[must_use]
 pub fn fits(wait: Duration, now: Instant, deadline: Option<Instant>) -> bool {
     deadline.is_none_or(|deadline| wait < deadline.saturating_duration_since(now))
+        || seeded::is(Fault::SendAfterDeadline)
 }
 
 /// A setting outside of what it can be.

@@ -1,5 +1,6 @@
 //! One classification of outcomes for all layers.
 
+use crate::seeded::{self, Fault};
 use crate::{Operation, Outcome, Sent, Status};
 
 /// What an outcome asks for (retry specification, "Status Code Handling").
@@ -49,8 +50,10 @@ pub fn verdict(
 /// Whether an operation may be sent again after an attempt that may have been carried out. Stored
 /// procedures are not idempotent, so never; a caller may ask the same for all writes.
 #[must_use]
-pub const fn is_repeatable(operation: Operation, retry_writes: bool) -> bool {
-    !operation.is_stored_procedure_execution() && (retry_writes || operation.is_read())
+pub fn is_repeatable(operation: Operation, retry_writes: bool) -> bool {
+    let may_run_twice =
+        !operation.is_stored_procedure_execution() || seeded::is(Fault::ProcedureTwice);
+    may_run_twice && (retry_writes || operation.is_read())
 }
 
 fn answered(operation: Operation, repeatable: bool, multi_write: bool, status: Status) -> Verdict {

@@ -1,7 +1,8 @@
 use std::task::{Context, Poll};
 
+use cosmos_core::seeded::{self, Fault};
 use cosmos_core::{
-    Begin, BoxError, FailureKind, Reason, Route, Topology, TransportError, selection,
+    Begin, BoxError, FailureKind, Reason, Route, Topology, TransportError, headers, selection,
 };
 use http::{Request, Response, Uri};
 use tower_layer::Layer;
@@ -90,7 +91,11 @@ where
             }
             Err(error) => {
                 // The readiness that is not used is given up, or it would keep a permit.
-                self.inner = self.inner.clone();
+                let clone = self.inner.clone();
+                let ready = std::mem::replace(&mut self.inner, clone);
+                if seeded::is(Fault::LeakedPermit) {
+                    std::mem::forget(ready);
+                }
                 ResponseFuture::refused(error)
             }
         }
@@ -178,6 +183,9 @@ pub(super) fn place<B>(
         route.note_alternative(attempt);
     }
     address(request, endpoint, topology, route);
+    if reason != Reason::First && seeded::is(Fault::DroppedToken) {
+        request.headers_mut().remove(headers::SESSION_TOKEN);
+    }
     request.extensions_mut().insert(route.placed(attempt));
     Ok(Some(Placed::new(
         account.clone(),

@@ -7,9 +7,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use cosmos_core::policy::fits;
+use cosmos_core::seeded::{self, Fault};
 use cosmos_core::{
     Attempt, BoxError, FailureKind, Outcome, Position, Route, Status, Steering, Toll,
-    TransportError,
+    TransportError, headers,
 };
 use http::{Request, Response};
 use pin_project_lite::pin_project;
@@ -254,6 +255,13 @@ where
     }
 
     fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {
+        if seeded::is(Fault::GrowingHeader) {
+            let headers = self.request.headers_mut();
+            headers.append(
+                headers::ACTIVITY_ID,
+                http::HeaderValue::from_static("again"),
+            );
+        }
         let mut request = self.request.clone();
         request
             .extensions_mut()
@@ -266,7 +274,12 @@ where
 type Outcomes<R> = Result<Response<R>, BoxError>;
 
 fn surface<R>(scope: &Scope, result: Outcomes<R>) -> Outcomes<R> {
-    result.map(|response| scope.answer(response))
+    result.map(|mut response| {
+        if seeded::is(Fault::MadeUpResponse) && response.status().is_server_error() {
+            response.headers_mut().clear();
+        }
+        scope.answer(response)
+    })
 }
 
 fn surface_last<R>(scope: &Scope, last: &mut Option<Outcomes<R>>) -> Outcomes<R> {
