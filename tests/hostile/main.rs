@@ -1,10 +1,9 @@
-//! Attempts to break the layers: odd orders, odd settings, odd neighbours, and random schedules.
+//! Attempts to break the layers: odd orders, odd settings, odd neighbours.
 
 // Also outside of test functions, where clippy's own setting allows it.
 #![allow(clippy::unwrap_used)]
 
 mod bodies;
-mod explore;
 mod hosts;
 mod nesting;
 mod odd;

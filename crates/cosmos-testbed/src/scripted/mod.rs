@@ -25,6 +25,6 @@ mod wire;
 pub use body::ScriptedBody;
 pub use container::Container;
 pub use document::Document;
-pub use service::ScriptedAccount;
+pub use service::{Purpose, ScriptedAccount};
 pub use step::Step;
 pub use wire::{Wire, WireEntry};

@@ -18,6 +18,19 @@ use super::document::label_of;
 use super::step::Then;
 use super::{Container, Document, ScriptedBody, Step, Wire, WireEntry};
 
+/// What a request is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// An operation of a caller.
+    Data,
+    /// The account document.
+    AccountRead,
+    /// The properties or the ranges of a known container.
+    ContainerRead,
+}
+
+type Respond = Arc<dyn Fn(Purpose, &WireEntry) -> Option<Step> + Send + Sync>;
+
 /// Regions that follow scripts. Clones share everything.
 #[derive(Clone)]
 pub struct ScriptedAccount(Arc<Shared>);
@@ -38,6 +51,7 @@ struct State {
     data: Traffic,
     account_reads: Traffic,
     container_reads: Traffic,
+    respond: Option<Respond>,
     open: usize,
 }
 
@@ -79,6 +93,7 @@ impl ScriptedAccount {
             data: Traffic::default(),
             account_reads: Traffic::default(),
             container_reads: Traffic::default(),
+            respond: None,
             open: 0,
         };
         state.learn_names();
@@ -118,6 +133,15 @@ impl ScriptedAccount {
     pub fn heal_container_reads(&self, region: &str) {
         let mut state = self.0.state.lock();
         state.container_reads.scripts.remove(&label_of(region));
+    }
+
+    /// Asks this what to do with every request that no script has a step for; `None` is a good
+    /// answer. It must not use the account.
+    pub fn respond_with(
+        &self,
+        respond: impl Fn(Purpose, &WireEntry) -> Option<Step> + Send + Sync + 'static,
+    ) {
+        self.0.state.lock().respond = Some(Arc::new(respond));
     }
 
     /// Serves the properties and the partition key ranges of a container, such as `dbs/d/colls/c`,
@@ -196,12 +220,11 @@ impl State {
         ]
     }
 
-    /// The traffic that a request belongs to, and how it is answered unless a script says
+    /// What a request is for, and how it is answered unless a script says
     /// otherwise.
-    fn receive(&mut self, method: &Method, path: &str, etag: Option<&str>) -> (&mut Traffic, Good) {
+    fn receive(&self, method: &Method, path: &str, etag: Option<&str>) -> (Purpose, Good) {
         if method == Method::GET && path == "/" {
-            let document = self.document();
-            return (&mut self.account_reads, Good::Document(document));
+            return (Purpose::AccountRead, Good::Document(self.document()));
         }
         let (link, ranges) = match path.trim_matches('/').strip_suffix("/pkranges") {
             Some(link) => (link, true),
@@ -214,14 +237,22 @@ impl State {
             } else {
                 Good::Document(container.properties().to_string().into())
             };
-            return (&mut self.container_reads, good);
+            return (Purpose::ContainerRead, good);
         }
         let good = if method == Method::POST {
             Good::Created
         } else {
             Good::Read
         };
-        (&mut self.data, good)
+        (Purpose::Data, good)
+    }
+
+    fn traffic(&mut self, purpose: Purpose) -> &mut Traffic {
+        match purpose {
+            Purpose::Data => &mut self.data,
+            Purpose::AccountRead => &mut self.account_reads,
+            Purpose::ContainerRead => &mut self.container_reads,
+        }
     }
 
     fn document(&self) -> Bytes {
@@ -273,8 +304,8 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
                 };
                 let etag = parts.headers.get(http::header::IF_NONE_MATCH);
                 let etag = etag.and_then(|etag| etag.to_str().ok());
-                let (traffic, good) = state.receive(&parts.method, parts.uri.path(), etag);
-                traffic.wire.0.push(WireEntry {
+                let (purpose, good) = state.receive(&parts.method, parts.uri.path(), etag);
+                let entry = WireEntry {
                     region: region.clone(),
                     at: shared.start.elapsed(),
                     method: parts.method,
@@ -285,8 +316,13 @@ impl Service<Request<Full<Bytes>>> for ScriptedAccount {
                         .unwrap_or_default(),
                     headers: parts.headers,
                     body,
-                });
-                (traffic.next_step(&region), good)
+                };
+                let respond = state.respond.clone();
+                let traffic = state.traffic(purpose);
+                let step = traffic.next_step(&region);
+                let step = step.or_else(|| respond.and_then(|respond| respond(purpose, &entry)));
+                traffic.wire.0.push(entry);
+                (step, good)
             };
             let Some(step) = step else {
                 return good.answer();
