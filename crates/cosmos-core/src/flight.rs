@@ -2,7 +2,8 @@
 //!
 //! A region that fails makes every operation ask for the same news. [`Flight`] lets one of them
 //! fetch it, now or as soon as an interval since the last time has passed, and tells the others to
-//! wait for that one.
+//! wait for that one. Who can do without the news for a while may let it rest for longer; who comes
+//! later and cannot, hurries it.
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,8 @@ pub struct Flight(Mutex<State>);
 struct State {
     stage: Stage,
     started: Option<Instant>,
+    // While one is scheduled: when it may start at the earliest.
+    earliest: Option<Instant>,
 }
 
 /// How far a read is.
@@ -35,6 +38,7 @@ pub enum Stage {
 #[must_use]
 pub struct Ticket {
     due: Instant,
+    earliest: Instant,
     // When the read before this one started.
     previous: Option<Instant>,
 }
@@ -44,6 +48,12 @@ impl Ticket {
     #[must_use]
     pub const fn due(&self) -> Instant {
         self.due
+    }
+
+    /// When it may start if somebody is in a hurry: when the interval has passed.
+    #[must_use]
+    pub const fn earliest(&self) -> Instant {
+        self.earliest
     }
 }
 
@@ -59,29 +69,50 @@ impl Flight {
     /// # Errors
     /// How far the one is that somebody else has claimed.
     pub fn claim(&self, now: Instant, interval: Duration) -> Result<Ticket, Stage> {
+        self.claim_rested(now, interval, Duration::ZERO)
+    }
+
+    /// Claims the one read, to be made so long after it may be.
+    ///
+    /// # Errors
+    /// How far the one is that somebody else has claimed.
+    pub fn claim_rested(
+        &self,
+        now: Instant,
+        interval: Duration,
+        rest: Duration,
+    ) -> Result<Ticket, Stage> {
         let mut state = self.0.lock();
         if state.stage != Stage::Idle {
             return Err(state.stage);
         }
-        let due = state
+        let earliest = state
             .started
             .and_then(|started| started.checked_add(interval))
             .map_or(now, |due| due.max(now));
+        let due = earliest.checked_add(rest).unwrap_or(earliest);
         state.stage = if due == now {
             Stage::Running
         } else {
             Stage::Scheduled
         };
+        state.earliest = Some(earliest);
         let previous = state.started.replace(due);
-        Ok(Ticket { due, previous })
+        Ok(Ticket {
+            due,
+            earliest,
+            previous,
+        })
     }
 
-    /// How long a read that is asked for now has to wait for the interval to pass.
+    /// How long a read that is asked for now, in a hurry, has to wait for the interval to pass.
     #[must_use]
     pub fn due_in(&self, now: Instant, interval: Duration) -> Duration {
         let state = self.0.lock();
         match (state.stage, state.started) {
-            (Stage::Scheduled, Some(due)) => due.saturating_duration_since(now),
+            (Stage::Scheduled, _) => {
+                (state.earliest).map_or(Duration::ZERO, |due| due.saturating_duration_since(now))
+            }
             (Stage::Idle, Some(started)) => (started.checked_add(interval))
                 .map_or(Duration::MAX, |due| due.saturating_duration_since(now)),
             _ => Duration::ZERO,
@@ -100,9 +131,11 @@ impl Flight {
         self.0.lock().stage
     }
 
-    /// The scheduled read starts.
-    pub fn run(&self) {
-        self.0.lock().stage = Stage::Running;
+    /// The scheduled read starts, when it is due or before.
+    pub fn run(&self, now: Instant) {
+        let mut state = self.0.lock();
+        state.stage = Stage::Running;
+        state.started = Some(now);
     }
 
     /// The read has ended, or will not be made. One that never started uses up no interval.
@@ -149,10 +182,27 @@ mod tests {
         assert_eq!(ticket.due(), now + INTERVAL);
         assert_eq!(flight.claim(later, INTERVAL).unwrap_err(), Stage::Scheduled);
         assert_eq!(flight.due_in(later, INTERVAL), Duration::from_secs(3));
-        flight.run();
+        flight.run(now + INTERVAL);
         assert_eq!(flight.stage(), Stage::Running);
         flight.end(&ticket);
         assert_eq!(flight.started(), Some(now + INTERVAL));
+    }
+
+    #[test]
+    fn one_that_rests_can_be_hurried_and_the_next_interval_counts_from_its_start() {
+        let now = start();
+        let rest = Duration::from_secs(1);
+        let flight = Flight::default();
+        let ticket = flight.claim_rested(now, INTERVAL, rest).unwrap();
+        assert_eq!((ticket.earliest(), ticket.due()), (now, now + rest));
+        assert_eq!(flight.stage(), Stage::Scheduled);
+        assert_eq!(flight.due_in(now, INTERVAL), Duration::ZERO);
+        let hurried = now + rest / 2;
+        flight.run(hurried);
+        flight.end(&ticket);
+        let ticket = flight.claim_rested(hurried, INTERVAL, rest).unwrap();
+        assert_eq!(ticket.earliest(), hurried + INTERVAL);
+        assert_eq!(ticket.due(), hurried + INTERVAL + rest);
     }
 
     #[test]

@@ -112,6 +112,6 @@ impl BreakerSettings {
 
     /// A rest, lengthened so that circuits that tripped together are not probed together.
     pub(super) fn lengthened(&self, wait: Duration) -> Duration {
-        wait + wait.mul_f64(0.25 * self.jitter.unsigned())
+        self.jitter.lengthen(wait)
     }
 }

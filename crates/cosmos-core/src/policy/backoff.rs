@@ -31,6 +31,12 @@ impl Jitter {
             Self::None => 0.0,
         }
     }
+
+    /// A wait, lengthened by up to a quarter; exact without jitter.
+    #[must_use]
+    pub fn lengthen(self, wait: Duration) -> Duration {
+        wait.saturating_add(wait.mul_f64(0.25 * self.unsigned()))
+    }
 }
 
 /// Waits of `base * 2^n`, varied by a quarter either way, at most `cap`.

@@ -148,8 +148,8 @@ impl AccountBuilder {
         self
     }
 
-    /// How long a region is avoided after it was marked, before one request at a time tries it.
-    /// Default 60 s.
+    /// How long a region is avoided after it was marked, before one request at a time tries it;
+    /// lengthened by up to a quarter. Default 60 s.
     pub fn mark_duration(mut self, duration: Duration) -> Self {
         self.mark_duration = duration;
         self
@@ -201,6 +201,7 @@ impl AccountBuilder {
             period: self.settings.period.min(FOR_EVER),
             ..self.settings
         };
+        let mark_duration = self.mark_duration.min(FOR_EVER);
         let global = Endpoint::parse(&self.endpoint)?;
         let regions = |names: &[String]| -> Result<Vec<Region>, RegionError> {
             names.iter().map(|name| Region::named(name)).collect()
@@ -224,7 +225,7 @@ impl AccountBuilder {
             preferred,
             excluded,
             topology: ArcSwapOption::new(topology),
-            marks: Arc::new(Marks::new(self.mark_duration.min(FOR_EVER))),
+            marks: Arc::new(Marks::new(mark_duration, settings.jitter)),
             refresher,
             observer: Arc::new(Observer(inner.clone())),
             sequence: Arc::new(AtomicU64::new(0)),

@@ -1,6 +1,7 @@
 //! Endpoint marks: which regions to avoid for reads or writes, until when and why.
 //!
-//! A mark holds for its duration; then one request at a time may try the region, until an outcome
+//! A mark holds for its duration, lengthened by up to a quarter so that clients that lost a region
+//! together do not come back together; then one request at a time may try the region, until an outcome
 //! clears the mark or sets it anew. Reading is lock-free while a region has never been marked.
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use cosmos_core::policy::Jitter;
 use cosmos_core::policy::marking::{Cause, Effect};
 use cosmos_core::region::MAX_REGIONS;
 use cosmos_core::selection::{Standing, Standings};
@@ -17,6 +19,7 @@ use parking_lot::Mutex;
 /// The marks of an account.
 pub(crate) struct Marks {
     duration: Duration,
+    jitter: Jitter,
     trials: AtomicU64,
     regions: Box<[Marked]>,
 }
@@ -68,12 +71,13 @@ fn standing(sides: &[Side; 2], access: Access, now: Instant) -> Standing {
 }
 
 impl Marks {
-    pub(super) fn new(duration: Duration) -> Self {
+    pub(super) fn new(duration: Duration, jitter: Jitter) -> Self {
         let regions = std::iter::repeat_with(Marked::default)
             .take(MAX_REGIONS)
             .collect();
         Self {
             duration,
+            jitter,
             trials: AtomicU64::new(0),
             regions,
         }
@@ -129,9 +133,11 @@ impl Marks {
         match effect {
             Effect::None => {}
             Effect::Mark { cause, read, write } => {
+                // The same for both sides: an endpoint that could not be reached has one trial.
+                let until = now + self.jitter.lengthen(self.duration);
                 for (side, wanted) in sides.iter_mut().zip([read, write]) {
                     if wanted {
-                        side.set(cause, attempt.began, now + self.duration);
+                        side.set(cause, attempt.began, until);
                     }
                 }
             }
@@ -285,7 +291,7 @@ mod tests {
     }
 
     fn marks() -> (Arc<Marks>, Region, Instant) {
-        let marks = Arc::new(Marks::new(Duration::from_secs(60)));
+        let marks = Arc::new(Marks::new(Duration::from_secs(60), Jitter::None));
         (marks, Region::named("A").unwrap(), crate::clock::now())
     }
 

@@ -34,6 +34,7 @@ mod lease;
 mod marks;
 mod reader;
 mod refresh;
+mod refresh_error;
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -56,7 +57,7 @@ pub use builder::{AccountBuilder, AccountError};
 pub(crate) use choice::Placement;
 pub(crate) use marks::Marks;
 pub(crate) use reader::Leaf;
-pub use refresh::RefreshError;
+pub use refresh_error::RefreshError;
 
 use crate::clock::Clock;
 use crate::credential::Credential;
@@ -256,11 +257,12 @@ impl AttemptObserver for Observer {
         if let Some(guard) = &inner.guard {
             guard::settle(guard, operation, attempt);
         }
-        // A region that fails may have left the account, or be about to lose its role.
-        if matches!(effect, marking::Effect::Mark { .. })
-            || marking::denies_role(operation, attempt.outcome)
-        {
+        // A region that fails may have left the account, or be about to lose its role. One that says
+        // so is believed at once.
+        if marking::denies_role(operation, attempt.outcome) {
             refresh::request(&inner);
+        } else if matches!(effect, marking::Effect::Mark { .. }) {
+            refresh::request_at_leisure(&inner);
         }
     }
 

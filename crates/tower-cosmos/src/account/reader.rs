@@ -17,8 +17,8 @@ use tower::ServiceExt;
 use tower::util::BoxCloneSyncService;
 use tower_service::Service;
 
-use super::refresh::RefreshError;
 use super::refresh::RefreshSettings;
+use super::refresh_error::RefreshError;
 use crate::buffer::Buffer;
 use crate::clock::Clock;
 use crate::credential::{Credential, ToSign};

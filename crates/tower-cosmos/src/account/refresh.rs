@@ -6,63 +6,18 @@ use std::time::{Duration, Instant};
 
 use cosmos_core::flight::{Flight, Stage, Ticket};
 use cosmos_core::policy::Jitter;
-use cosmos_core::{
-    Access, BoxError, Endpoint, FailureKind, Region, Route, Status, Topology, TopologyError,
-    TransportError,
-};
+use cosmos_core::{Access, Endpoint, Region, Route, Topology};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+use tokio::time::{sleep_until, timeout_at};
 
 use super::Inner;
 use super::reader::Reader;
+use super::refresh_error::RefreshError;
 use crate::clock::now;
 use crate::watch;
-
-/// Why the account document could not be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RefreshError {
-    /// The endpoint could not be reached, or the connection broke.
-    #[error("the account document could not be read")]
-    Transport(#[source] BoxError),
-    /// The endpoint took too long.
-    #[error("the account document could not be read in time")]
-    Timeout,
-    /// The endpoint answered with something else than 2xx.
-    #[error("reading the account document was answered with {0}")]
-    Status(Status),
-    /// The answer was no account document.
-    #[error("the account document is unusable")]
-    Document(#[from] TopologyError),
-    /// There is no runtime to read it in.
-    #[error("the account document cannot be read outside of a tokio runtime")]
-    NoRuntime,
-    /// The leaf panicked.
-    #[error("reading the account document ended in a panic")]
-    Panicked,
-}
-
-impl RefreshError {
-    /// Whether trying again cannot help: the client was closed, or is turned away.
-    fn is_permanent(&self) -> bool {
-        match self {
-            Self::Status(status) => {
-                matches!(status.code(), 400..=407 | 411..=428)
-                    && *status != Status::DATABASE_ACCOUNT_NOT_FOUND
-            }
-            error => error.kind() == FailureKind::ClientClosed,
-        }
-    }
-
-    /// What this means for an operation that waits for the regions to become known.
-    pub(crate) fn kind(&self) -> FailureKind {
-        match TransportError::find(self).map(TransportError::kind) {
-            Some(FailureKind::ClientClosed) => FailureKind::ClientClosed,
-            _ => FailureKind::NoTopology,
-        }
-    }
-}
 
 /// When and how to refresh.
 #[derive(Copy, Clone, Debug)]
@@ -90,6 +45,8 @@ pub(super) struct Refresher {
     settings: RefreshSettings,
     discovery: bool,
     flight: Flight,
+    // Somebody cannot wait until a refresh that rests is due.
+    hurry: Arc<Notify>,
     tasks: Mutex<Tasks>,
     finished: watch::Sender<Finished>,
 }
@@ -129,6 +86,7 @@ impl Refresher {
             settings,
             discovery,
             flight: Flight::default(),
+            hurry: Arc::default(),
             tasks: Mutex::default(),
             finished,
         }
@@ -164,6 +122,15 @@ impl Drop for Refresher {
 /// Asks for a refresh. It starts now, or when the interval since the last one has passed.
 pub(super) fn request(inner: &Arc<Inner>) {
     start(inner);
+}
+
+/// Asks for a refresh that nobody waits for: up to a quarter of the interval later than it could be,
+/// so that clients that lost a region together do not all ask together.
+pub(super) fn request_at_leisure(inner: &Arc<Inner>) {
+    let RefreshSettings {
+        interval, jitter, ..
+    } = inner.refresher.settings;
+    start_rested(inner, interval.mul_f64(0.25 * jitter.unsigned()));
 }
 
 /// Asks for a refresh and waits for it.
@@ -215,6 +182,15 @@ pub(super) async fn wait_for_topology(
 /// Starts or schedules a refresh unless one is under way. Returns the stage that this led to;
 /// `Idle` means that there is no runtime to run it in, or nothing to read.
 fn start(inner: &Arc<Inner>) -> Stage {
+    let stage = start_rested(inner, Duration::ZERO);
+    if stage == Stage::Scheduled {
+        inner.refresher.hurry.notify_one();
+    }
+    stage
+}
+
+/// The same with so much rest before it, if it is not under way yet.
+fn start_rested(inner: &Arc<Inner>, rest: Duration) -> Stage {
     let refresher = &inner.refresher;
     let Ok(runtime) = Handle::try_current() else {
         return Stage::Idle;
@@ -222,7 +198,8 @@ fn start(inner: &Arc<Inner>) -> Stage {
     if !refresher.discovery {
         return Stage::Idle;
     }
-    let ticket = match refresher.flight.claim(now(), refresher.settings.interval) {
+    let interval = refresher.settings.interval;
+    let ticket = match refresher.flight.claim_rested(now(), interval, rest) {
         Ok(ticket) => ticket,
         Err(stage) => return stage,
     };
@@ -233,7 +210,8 @@ fn start(inner: &Arc<Inner>) -> Stage {
         ticket,
         error: None,
     };
-    let task = runtime.spawn(run(slot)).abort_handle();
+    let hurry = Arc::clone(&refresher.hurry);
+    let task = runtime.spawn(run(slot, hurry)).abort_handle();
     let lonely = {
         let mut tasks = refresher.tasks.lock();
         tasks.refresh = Some(task);
@@ -275,8 +253,11 @@ impl Drop for Slot {
     }
 }
 
-async fn run(mut slot: Slot) {
-    tokio::time::sleep_until(slot.ticket.due().into()).await;
+async fn run(mut slot: Slot, hurry: Arc<Notify>) {
+    let (due, earliest) = (slot.ticket.due(), slot.ticket.earliest());
+    if timeout_at(due.into(), hurry.notified()).await.is_ok() {
+        sleep_until(earliest.into()).await;
+    }
     let Some(plan) = slot.inner.upgrade().map(|inner| Plan::of(&inner)) else {
         return;
     };
@@ -305,7 +286,7 @@ struct Plan {
 
 impl Plan {
     fn of(inner: &Inner) -> Self {
-        inner.refresher.flight.run();
+        inner.refresher.flight.run(now());
         let known = inner.topology.load_full();
         let others = match &known {
             Some(topology) => topology.regional_endpoints(),
