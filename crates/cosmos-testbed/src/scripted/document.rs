@@ -74,7 +74,7 @@ impl Document {
 }
 
 /// The host label of a region: lower case without blanks.
-pub(super) fn label_of(region: &str) -> String {
+pub(crate) fn label_of(region: &str) -> String {
     region.to_lowercase().replace(' ', "")
 }
 

@@ -17,7 +17,7 @@
 
 mod body;
 mod container;
-mod document;
+pub(crate) mod document;
 mod service;
 mod step;
 mod wire;
