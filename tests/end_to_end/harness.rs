@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::Instant;
 use tower::ServiceExt;
-use tower_cosmos::{AttemptTimeoutLayer, KeyCredential};
+use tower_cosmos::{AttemptTimeoutLayer, Credential, KeyCredential};
 
 /// The hub, and everybody's first preference.
 pub(crate) const A: &str = "East US";
@@ -103,17 +103,7 @@ impl World {
     }
 
     pub(crate) fn builder_at(&self, endpoint: &str, protocol: Protocol) -> CosmosClientBuilder {
-        CosmosClient::builder(endpoint, self.credential())
-            .preferred_regions([A, B, C])
-            .account(|account| {
-                account
-                    .mark_duration(MARK)
-                    .refresh_interval(INTERVAL)
-                    .read_timeout(ACCOUNT_READ)
-            })
-            .circuit_breaker(breaker())
-            .leaf(leaf(protocol))
-            .layers(|layers| layers.attempt(limits))
+        builder(endpoint, self.credential(), protocol)
     }
 
     pub(crate) fn credential(&self) -> KeyCredential {
@@ -282,6 +272,25 @@ impl World {
         }
         text
     }
+}
+
+/// A client that prefers A, then B, then C, with short limits.
+pub(crate) fn builder(
+    endpoint: &str,
+    credential: impl Credential,
+    protocol: Protocol,
+) -> CosmosClientBuilder {
+    CosmosClient::builder(endpoint, credential)
+        .preferred_regions([A, B, C])
+        .account(|account| {
+            account
+                .mark_duration(MARK)
+                .refresh_interval(INTERVAL)
+                .read_timeout(ACCOUNT_READ)
+        })
+        .circuit_breaker(breaker())
+        .leaf(leaf(protocol))
+        .layers(|layers| layers.attempt(limits))
 }
 
 /// The text of every item: what must never be logged.

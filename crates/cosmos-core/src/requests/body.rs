@@ -1,5 +1,7 @@
 //! Bodies of requests.
 
+use std::fmt;
+
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,12 +20,26 @@ use serde_json::Value;
 /// let value = Payload::from(serde_json::json!(["a"]));
 /// # let _ = (written, ready, value);
 /// ```
-#[derive(Debug)]
 pub struct Payload(pub(super) Result<Bytes, serde_json::Error>);
 
 /// Makes a [`Payload`] of anything that can be serialised, by value or by reference.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone)]
 pub struct Json<T>(pub T);
+
+impl fmt::Debug for Payload {
+    /// Without what it says: it is a document, or part of one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0.as_ref().map(Bytes::len);
+        f.debug_struct("Payload").field("bytes", &bytes).finish()
+    }
+}
+
+impl<T> fmt::Debug for Json<T> {
+    /// Without the value, for the same reason.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Json(..)")
+    }
+}
 
 impl<T: Serialize> From<Json<T>> for Payload {
     fn from(json: Json<T>) -> Self {
@@ -56,7 +72,6 @@ impl From<Vec<u8>> for Payload {
 ///
 /// let query = Query::new("SELECT * FROM c WHERE c.price < @most").parameter("@most", 10);
 /// ```
-#[derive(Debug)]
 #[must_use]
 pub struct Query {
     text: String,
@@ -64,10 +79,21 @@ pub struct Query {
     error: Option<serde_json::Error>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Parameter {
     name: String,
     value: Value,
+}
+
+impl fmt::Debug for Query {
+    /// With the names of its parameters alone; and a text may hold values, too.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.parameters.iter().map(|parameter| &parameter.name);
+        f.debug_struct("Query")
+            .field("parameters", &names.collect::<Vec<_>>())
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Query {

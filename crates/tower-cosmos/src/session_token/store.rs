@@ -1,7 +1,7 @@
 //! The tokens learned so far: per container and partition key range, bounded.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use cosmos_core::RangeId;
 use cosmos_core::session::{SessionToken, segments};
@@ -16,20 +16,19 @@ const MAX_SUCCESSORS: usize = 16;
 /// The longest value that is put on a request, in bytes: more than that the service refuses.
 const MAX_VALUE: usize = 16 * 1024;
 
-#[derive(Debug)]
 pub(super) struct Store {
     max_containers: usize,
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     containers: HashMap<Box<str>, Container>,
     // Grows with every use, to find the container used longest ago.
     uses: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Container {
     rid: Option<Box<str>>,
     ranges: BTreeMap<RangeId, SessionToken>,
@@ -37,6 +36,16 @@ struct Container {
     // of ranges is read again, operations are still taken to be for that one.
     successors: BTreeMap<RangeId, BTreeSet<RangeId>>,
     used: u64,
+}
+
+impl fmt::Debug for Store {
+    /// Without the tokens: they are for the service alone.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("max_containers", &self.max_containers)
+            .field("containers", &self.state.lock().containers.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Store {
