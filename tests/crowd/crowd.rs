@@ -88,22 +88,24 @@ impl Crowd {
         let first = |moments: &Vec<Moment>| moments.iter().find(|at| **at >= from).copied();
         self.seen.region.values().filter_map(first).collect()
     }
+}
 
-    /// For a reader of the test's output.
-    pub(crate) fn print(&self, what: &str, mut moments: Vec<Moment>) {
-        moments.sort();
-        println!(
-            "{what}: {} from {:?} to {:?} after the outage began, at most {} in 100 ms",
-            moments.len(),
-            moments.first().map(|at| at.saturating_sub(FAILS)),
-            moments.last().map(|at| at.saturating_sub(FAILS)),
-            fullest(moments.clone())
-        );
-    }
+/// For a reader of the test's output.
+pub(crate) fn print(what: &str, moments: &[Moment]) {
+    let mut moments = moments.to_vec();
+    moments.sort();
+    println!(
+        "{what}: {} from {:?} to {:?} after the outage began, at most {} in 100 ms",
+        moments.len(),
+        moments.first().map(|at| at.saturating_sub(FAILS)),
+        moments.last().map(|at| at.saturating_sub(FAILS)),
+        fullest(&moments)
+    );
 }
 
 /// The most of these moments that any tenth of a second holds, wherever it begins.
-pub(crate) fn fullest(mut moments: Vec<Moment>) -> usize {
+pub(crate) fn fullest(moments: &[Moment]) -> usize {
+    let mut moments = moments.to_vec();
     moments.sort();
     let within = |from: &Moment| {
         let before = moments.partition_point(|at| at < from);

@@ -49,7 +49,8 @@ impl Phase {
 
     /// How long it is, in seconds.
     pub(crate) fn seconds(self) -> f64 {
-        (self.span().end - self.span().start).as_secs_f64()
+        let span = self.span();
+        span.end.saturating_sub(span.start).as_secs_f64()
     }
 
     pub(crate) fn at(moment: Duration) -> Self {

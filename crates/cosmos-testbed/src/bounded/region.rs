@@ -61,7 +61,7 @@ impl Region {
         };
         let work = Duration::from_secs(1) / capacity.per_second.max(1);
         let begun = self.busy_until.max(now);
-        let waiting = begun - now;
+        let waiting = begun.saturating_sub(now);
         if waiting > capacity.backlog {
             self.busy_until = begun + work.mul_f64(capacity.refusal);
             return Fate::Answer(503, LATENCY);
