@@ -146,8 +146,8 @@ fn kind(random: &mut fastrand::Rng) -> FaultKind {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn only_operations_that_began_well_into_a_calm_have_no_excuse() {
+    #[test]
+    fn only_operations_that_began_well_into_a_calm_have_no_excuse() {
         let weather = Weather::default();
         assert!(!weather.was_fine(Instant::now()));
         let calm = Instant::now();
