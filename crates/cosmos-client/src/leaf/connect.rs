@@ -3,27 +3,22 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use cosmos_core::{BoxError, FailureKind, TransportError, find_cause};
-use futures::TryFutureExt;
-use futures::future::MapErr;
 use http::Uri;
 use http::uri::Scheme;
 use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::connect::{Connection, HttpConnector};
-use hyper_util::rt::TokioIo;
+use hyper_util::client::legacy::connect::Connection;
 use rustls::{AlertDescription, ClientConfig};
-use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::Protocol;
+use super::dial::Dial;
 use super::gate::Gate;
-use super::resolve::{LookupFailed, Resolver};
 use super::stream::Stream;
 
 /// Connects within the limit. Every error is a [`TransportError`] of a kind that was not sent.
@@ -42,18 +37,13 @@ pub(super) struct Connector {
 impl Connector {
     /// A connector without a gate.
     pub(super) fn new(
-        resolver: Resolver,
+        dial: Dial,
         tls: Arc<ClientConfig>,
         limit: Duration,
         protocol: Protocol,
     ) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(resolver);
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        // Shared out among a host's addresses, so that a silent one does not use up all of it.
-        tcp.set_connect_timeout(Some(limit));
         Self {
-            https: HttpsConnector::from((Dial(tcp), tls)),
+            https: HttpsConnector::from((dial, tls)),
             limit,
             protocol,
             gate: None,
@@ -123,42 +113,7 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// The TCP part, whose failures are so told apart from those of TLS.
-#[derive(Clone)]
-struct Dial(HttpConnector<Resolver>);
-
-type DialError = <HttpConnector<Resolver> as Service<Uri>>::Error;
-
-impl Service<Uri> for Dial {
-    type Response = TokioIo<TcpStream>;
-    type Error = TransportError;
-    type Future =
-        MapErr<<HttpConnector<Resolver> as Service<Uri>>::Future, fn(DialError) -> TransportError>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
-        self.0.poll_ready(cx).map_err(undialled)
-    }
-
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        self.0.call(uri).map_err(undialled as fn(_) -> _)
-    }
-}
-
-/// A failed look-up or TCP connect.
-fn undialled(error: DialError) -> TransportError {
-    let kind = if find_cause::<LookupFailed>(&error).is_some() {
-        FailureKind::Dns
-    } else {
-        match find_cause::<io::Error>(&error).map(io::Error::kind) {
-            Some(io::ErrorKind::ConnectionRefused) => FailureKind::Refused,
-            Some(io::ErrorKind::TimedOut) => FailureKind::ConnectTimeout,
-            _ => FailureKind::Connect,
-        }
-    };
-    TransportError::caused(kind, error)
-}
-
-/// A failure of `undialled`, or one of TLS.
+/// A failure of `Dial`, or one of TLS.
 fn unestablished(error: BoxError) -> TransportError {
     match error.downcast::<TransportError>() {
         Ok(undialled) => *undialled,

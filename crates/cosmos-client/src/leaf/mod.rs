@@ -66,6 +66,7 @@
 mod authorities;
 mod body;
 mod connect;
+mod dial;
 mod failure;
 mod future;
 mod gate;

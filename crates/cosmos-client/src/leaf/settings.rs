@@ -4,15 +4,21 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cosmos_core::BoxError;
 use cosmos_core::policy::SettingError;
+use http::Uri;
+use hyper::rt::{Read, Write};
 use hyper_rustls::ConfigBuilderExt;
 use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::Connection;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use parking_lot::Mutex;
 use rustls::ClientConfig;
+use tower_service::Service;
 
 use super::authorities::Authorities;
 use super::connect::Connector;
+use super::dial::Dial;
 use super::health::Retirement;
 use super::resolve::{Resolve, Resolver};
 use super::shard::{Limits, MakeClient};
@@ -52,8 +58,9 @@ pub enum Protocol {
 /// | [`header_limit`](Self::header_limit) | 64 KiB | headers of one answer |
 /// | [`tls_config`](Self::tls_config) | the platform's roots | who is trusted |
 /// | [`resolver`](Self::resolver) | the system's | who looks up names |
+/// | [`connector`](Self::connector) | TCP | who opens connections |
 ///
-/// `TCP_NODELAY` is always on.
+/// `TCP_NODELAY` is on where the leaf opens them itself.
 #[derive(Clone)]
 #[must_use]
 pub struct LeafBuilder {
@@ -67,6 +74,7 @@ pub struct LeafBuilder {
     header_limit: u32,
     tls: Option<ClientConfig>,
     resolver: Option<Arc<dyn Resolve>>,
+    dial: Option<Dial>,
 }
 
 impl Default for LeafBuilder {
@@ -90,6 +98,7 @@ impl Default for LeafBuilder {
             header_limit: 64 * 1024,
             tls: None,
             resolver: None,
+            dial: None,
         }
     }
 }
@@ -189,6 +198,28 @@ impl LeafBuilder {
         self
     }
 
+    /// Who opens connections: through a proxy, to a Unix socket, over a simulated network. Default:
+    /// TCP.
+    ///
+    /// The connector is given scheme, host and port of the request; whoever has a plain socket hands
+    /// it out, also for `https`. TLS, protocol and limits stay the leaf's, shards included;
+    /// [`resolver`](Self::resolver) is not asked. An error that holds a
+    /// [`TransportError`](cosmos_core::TransportError) of a kind that was not sent keeps its kind (a
+    /// look-up is [`Dns`](cosmos_core::FailureKind::Dns), say); else an I/O error in it tells
+    /// [`Refused`](cosmos_core::FailureKind::Refused) and
+    /// [`ConnectTimeout`](cosmos_core::FailureKind::ConnectTimeout), and anything more is
+    /// [`Connect`](cosmos_core::FailureKind::Connect).
+    pub fn connector<C>(mut self, connector: C) -> Self
+    where
+        C: Service<Uri> + Clone + Send + Sync + 'static,
+        C::Response: Read + Write + Connection + Unpin + Send + 'static,
+        C::Error: Into<BoxError>,
+        C::Future: Send + 'static,
+    {
+        self.dial = Some(Dial::through(connector));
+        self
+    }
+
     /// Builds the client. It connects when it is used.
     ///
     /// # Errors
@@ -204,12 +235,11 @@ impl LeafBuilder {
             Protocol::Http1 => vec![b"http/1.1".to_vec()],
             Protocol::Http2 => vec![b"h2".to_vec()],
         };
-        let connector = Connector::new(
-            Resolver::new(self.resolver.clone()),
-            Arc::new(tls),
-            self.connect_limit,
-            self.protocol,
-        );
+        let dial = match &self.dial {
+            Some(dial) => dial.clone(),
+            None => Dial::tcp(Resolver::new(self.resolver.clone()), self.connect_limit),
+        };
+        let connector = Connector::new(dial, Arc::new(tls), self.connect_limit, self.protocol);
         Ok(Leaf {
             shared: Arc::new(Shared {
                 connect_limit: self.connect_limit,
@@ -292,6 +322,7 @@ impl fmt::Debug for LeafBuilder {
             .field("header_limit", &self.header_limit)
             .field("tls_config_given", &self.tls.is_some())
             .field("resolver_given", &self.resolver.is_some())
+            .field("connector_given", &self.dial.is_some())
             .finish()
     }
 }

@@ -231,6 +231,7 @@ mod tests {
     use rustls::{ClientConfig, RootCertStore};
 
     use super::super::Protocol;
+    use super::super::dial::Dial;
     use super::super::resolve::Resolver;
     use super::*;
 
@@ -242,7 +243,8 @@ mod tests {
             .with_root_certificates(RootCertStore::empty())
             .with_no_client_auth();
         let limit = Duration::from_secs(1);
-        let connector = Connector::new(Resolver::new(None), tls.into(), limit, Protocol::Auto);
+        let dial = Dial::tcp(Resolver::new(None), limit);
+        let connector = Connector::new(dial, tls.into(), limit, Protocol::Auto);
         let limits = Limits {
             initial,
             max,

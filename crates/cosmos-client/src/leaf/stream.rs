@@ -8,12 +8,12 @@ use std::task::{Context, Poll};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::client::legacy::connect::{Connected, Connection};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+
+use super::dial::Wire;
 
 /// A connection's stream, TLS or not.
 pub(super) struct Stream {
-    pub(super) stream: MaybeHttpsStream<TokioIo<TcpStream>>,
+    pub(super) stream: MaybeHttpsStream<Wire>,
     /// HTTP/2 without a negotiation: the pool is told that there was one, because the version
     /// that it has for this purpose connects in a way that does not suit (see `gate`).
     pub(super) prior_knowledge: bool,
@@ -25,7 +25,7 @@ impl Stream {
         self.connected().is_negotiated_h2()
     }
 
-    fn inner(self: Pin<&mut Self>) -> Pin<&mut MaybeHttpsStream<TokioIo<TcpStream>>> {
+    fn inner(self: Pin<&mut Self>) -> Pin<&mut MaybeHttpsStream<Wire>> {
         Pin::new(&mut self.get_mut().stream)
     }
 }

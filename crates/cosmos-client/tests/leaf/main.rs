@@ -5,6 +5,7 @@
 mod frames;
 mod peer;
 
+mod connector;
 mod failures;
 mod health;
 mod http1;
