@@ -26,3 +26,4 @@ mod partitions;
 mod secrets;
 mod session;
 mod start_up;
+mod wire;

@@ -32,7 +32,7 @@ pub struct EmbeddedAccount {
 pub struct RegionInfo {
     /// The display name, such as `East US`.
     pub name: String,
-    /// `http://127.0.0.1:PORT/`.
+    /// `http://127.0.0.1:PORT/`, or `https`.
     pub endpoint: String,
     /// Whether the region accepts writes.
     pub accepts_writes: bool,
@@ -57,7 +57,7 @@ impl EmbeddedAccount {
         Self { state, global, key }
     }
 
-    /// The global endpoint, `http://127.0.0.1:PORT/`. It answers as the hub does.
+    /// The global endpoint, `http://127.0.0.1:PORT/` (or `https`). It answers as the hub does.
     #[must_use]
     pub fn endpoint(&self) -> &str {
         self.global.url.as_str()

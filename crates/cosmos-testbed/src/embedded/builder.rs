@@ -10,6 +10,7 @@ use azure_data_cosmos_driver::in_memory_emulator::{
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustls::ServerConfig;
 use serde::{Deserialize, Serialize};
 
 use super::account::EmbeddedAccount;
@@ -61,6 +62,7 @@ pub struct EmbeddedAccountBuilder {
     replication_delay: Duration,
     throughput: Option<u64>,
     seed: u64,
+    tls: Option<Arc<ServerConfig>>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +85,7 @@ impl Default for EmbeddedAccountBuilder {
             throughput: None,
             replication_delay: Duration::ZERO,
             seed: 1,
+            tls: None,
         }
     }
 }
@@ -144,6 +147,12 @@ impl EmbeddedAccountBuilder {
         self
     }
 
+    /// Speaks TLS, on every endpoint; the certificate is for `127.0.0.1`. Default: cleartext.
+    pub fn tls(mut self, config: ServerConfig) -> Self {
+        self.tls = Some(Arc::new(config));
+        self
+    }
+
     /// Starts the account: every region and the global endpoint listen when this returns. Must be
     /// called on a tokio runtime.
     ///
@@ -159,7 +168,7 @@ impl EmbeddedAccountBuilder {
                 return Err(StartError::Account(message));
             }
             let endpoint = Endpoint::region(name);
-            let (port, listener) = State::listen(endpoint)?;
+            let (port, listener) = State::listen(endpoint, self.tls.clone())?;
             regions.push(VirtualRegion::new(name, port.url.clone()));
             listening.push((port, listener));
         }
@@ -180,7 +189,7 @@ impl EmbeddedAccountBuilder {
         for container in &self.containers {
             container.create(&engine, self.throughput)?;
         }
-        let (global, listener) = State::listen(Endpoint::Global)?;
+        let (global, listener) = State::listen(Endpoint::Global, self.tls.clone())?;
         listening.push((global, listener));
 
         // A fresh key per account: a client that was left over from another one is turned away.

@@ -5,15 +5,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::rt::Executor;
+use hyper::rt::{Executor, Read, Write};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
-use socket2::SockRef;
+use socket2::{SockRef, Socket};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 use super::exchange;
 use super::port::Port;
@@ -36,6 +37,20 @@ pub(crate) async fn serve(stream: TcpStream, port: Arc<Port>, state: Arc<State>)
     };
     // Failing to is slower, not wrong.
     let _ = socket.set_tcp_nodelay(true);
+    match port.tls.clone() {
+        None => exchange_all(TokioIo::new(stream), &socket, port, state).await,
+        Some(tls) => {
+            if let Ok(stream) = TlsAcceptor::from(tls).accept(stream).await {
+                exchange_all(TokioIo::new(stream), &socket, port, state).await;
+            }
+        }
+    }
+}
+
+async fn exchange_all<I>(stream: I, socket: &Socket, port: Arc<Port>, state: Arc<State>)
+where
+    I: Read + Write + Unpin + Send + 'static,
+{
     let (orders, mut ordered) = mpsc::channel(8);
     let service = service_fn(move |request| {
         exchange::answer(
@@ -48,7 +63,7 @@ pub(crate) async fn serve(stream: TcpStream, port: Arc<Port>, state: Arc<State>)
     let mut builder = auto::Builder::new(Streams::default());
     // A connection that idles in a client's pool is closed when a test says so, not after a while.
     builder.http1().header_read_timeout(None);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut connection = pin!(builder.serve_connection(stream, service));
     loop {
         tokio::select! {
             biased;

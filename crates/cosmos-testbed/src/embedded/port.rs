@@ -2,8 +2,10 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use azure_core::http::Url;
+use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
 
@@ -23,25 +25,29 @@ pub(crate) struct Port {
     pub(crate) address: SocketAddr,
     /// What `Host` must be.
     pub(crate) authority: String,
-    /// `http://127.0.0.1:PORT/`.
+    /// `http://127.0.0.1:PORT/`, or `https`.
     pub(crate) url: Url,
+    /// How it speaks TLS, if it does.
+    pub(crate) tls: Option<Arc<ServerConfig>>,
     _reserved: Option<Socket>,
 }
 
 impl Port {
     /// Takes a free loopback port.
-    pub(crate) fn reserve(endpoint: Endpoint) -> io::Result<Self> {
+    pub(crate) fn reserve(endpoint: Endpoint, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
         let reserved = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = reserved
             .local_addr()?
             .as_socket()
             .ok_or_else(|| io::Error::other("a loopback socket without an address"))?;
-        let url = Url::parse(&format!("http://{address}/")).map_err(io::Error::other)?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = Url::parse(&format!("{scheme}://{address}/")).map_err(io::Error::other)?;
         Ok(Self {
             endpoint,
             address,
             authority: address.to_string(),
             url,
+            tls,
             // Elsewhere a bound socket keeps the port from its own listener, too, and the port is left
             // to luck while it is closed.
             _reserved: cfg!(target_os = "linux").then_some(reserved),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use azure_core::http::Url;
 use parking_lot::{Mutex, RwLock};
+use rustls::ServerConfig;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -173,8 +174,11 @@ impl State {
     }
 
     /// A port of a region that the account may or may not have had before, listening.
-    pub(crate) fn listen(endpoint: Endpoint) -> io::Result<(Port, TcpListener)> {
-        let port = Port::reserve(endpoint)?;
+    pub(crate) fn listen(
+        endpoint: Endpoint,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> io::Result<(Port, TcpListener)> {
+        let port = Port::reserve(endpoint, tls)?;
         let listener = port.listen()?;
         Ok((port, listener))
     }

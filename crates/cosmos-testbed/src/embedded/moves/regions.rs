@@ -74,7 +74,9 @@ impl AccountMoves {
             let again = VirtualRegion::new(region, port.url.clone());
             self.store().add_region(again, SeedingPolicy::Immediate)?;
         } else {
-            let (port, listener) = State::listen(endpoint)?;
+            let global = self.state.port(&Endpoint::Global);
+            let tls = global.and_then(|global| global.tls.clone());
+            let (port, listener) = State::listen(endpoint, tls)?;
             let new = VirtualRegion::new(region, port.url.clone());
             self.store().add_region(new, SeedingPolicy::Immediate)?;
             self.state.open(port, listener);
