@@ -18,8 +18,8 @@ use crate::store::{Key, State};
 const D: &str = "shop";
 const C: &str = "orders";
 
-/// What an operation may take, and not a tick more.
-pub(crate) const DEADLINE: Duration = ms(2500);
+/// What an operation may take, and not a tick more: two attempts that time out fit, four do not.
+pub(crate) const DEADLINE: Duration = ms(1300);
 /// The timer's grain: a timer that has less than this to go fires after it.
 const GRAIN: Duration = ms(1);
 /// How long even those who are readers write.
