@@ -98,15 +98,25 @@ async fn serve(listener: TcpListener, target: SocketAddr, shared: Arc<Shared>) {
 async fn pass_on(client: TcpStream, server: TcpStream, script: Option<GoAway>, shared: &Shared) {
     let _ = client.set_nodelay(true);
     let _ = server.set_nodelay(true);
-    let (from_client, to_client) = client.into_split();
-    let (from_server, to_server) = server.into_split();
+    let (mut from_client, to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
     // Whole frames at a time: both directions write to the client.
     let to_client = AsyncMutex::new(to_client);
     let streams = Mutex::new(Streams::default());
-    let up = up(from_client, to_server, &to_client, &streams, script, shared);
-    let down = down(from_server, &to_client);
+    let requests = Requests {
+        to: &mut to_server,
+        to_client: &to_client,
+        streams: &streams,
+    };
+    let up = requests.pass_on(&mut from_client, script, shared);
+    let down = down(&mut from_server, &to_client);
     // Until the client closes: whoever closes first may take a GOAWAY back that is not read yet.
     let _ = futures::future::try_join(up, down).await;
+    drop((from_client, to_client));
+    if script.is_some_and(|script| script.reset) {
+        // The client does not hear of it, but what was passed on is done.
+        while Frame::read(&mut from_server).await.is_ok() {}
+    }
 }
 
 /// The requests of a connection.
@@ -147,61 +157,73 @@ impl Frame {
     }
 }
 
-/// Passes requests on until there were enough, then says so, and drops whatever comes after.
-async fn up(
-    mut from: OwnedReadHalf,
-    mut to: OwnedWriteHalf,
-    to_client: &AsyncMutex<OwnedWriteHalf>,
-    streams: &Mutex<Streams>,
-    script: Option<GoAway>,
-    shared: &Shared,
-) -> io::Result<()> {
-    let mut preface = [0; PREFACE];
-    from.read_exact(&mut preface).await?;
-    to.write_all(&preface).await?;
-    loop {
-        let frame = Frame::read(&mut from).await?;
-        let new = frame.kind() == HEADERS && frame.stream() > streams.lock().last;
-        if let Some(script) = script.filter(|_| new) {
-            let (tell, last) = {
-                let mut streams = streams.lock();
-                let enough = streams.passed_on >= script.after;
-                let tell = enough && !streams.gone;
-                streams.gone |= enough;
-                (tell, streams.last)
-            };
-            if tell {
-                shared.told.lock().connections += 1;
-                let mut to_client = to_client.lock().await;
-                to_client
-                    .write_all(&Frame::go_away(last, script.code))
-                    .await?;
-                if script.reset {
-                    let socket = SockRef::from(to_client.as_ref());
-                    socket.set_linger(Some(Duration::ZERO))?;
-                    return Err(io::ErrorKind::ConnectionReset.into());
+/// The way to the server.
+struct Requests<'a> {
+    to: &'a mut OwnedWriteHalf,
+    to_client: &'a AsyncMutex<OwnedWriteHalf>,
+    streams: &'a Mutex<Streams>,
+}
+
+impl Requests<'_> {
+    /// Passes requests on until there were enough, then says so, and drops whatever comes after.
+    async fn pass_on(
+        self,
+        from: &mut OwnedReadHalf,
+        script: Option<GoAway>,
+        shared: &Shared,
+    ) -> io::Result<()> {
+        let Self {
+            to,
+            to_client,
+            streams,
+        } = self;
+        let mut preface = [0; PREFACE];
+        from.read_exact(&mut preface).await?;
+        to.write_all(&preface).await?;
+        loop {
+            let frame = Frame::read(from).await?;
+            let new = frame.kind() == HEADERS && frame.stream() > streams.lock().last;
+            if let Some(script) = script.filter(|_| new) {
+                let (tell, last) = {
+                    let mut streams = streams.lock();
+                    let enough = streams.passed_on >= script.after;
+                    let tell = enough && !streams.gone;
+                    streams.gone |= enough;
+                    (tell, streams.last)
+                };
+                if tell {
+                    shared.told.lock().connections += 1;
+                    let mut to_client = to_client.lock().await;
+                    to_client
+                        .write_all(&Frame::go_away(last, script.code))
+                        .await?;
+                    if script.reset {
+                        let socket = SockRef::from(to_client.as_ref());
+                        socket.set_linger(Some(Duration::ZERO))?;
+                        return Err(io::ErrorKind::ConnectionReset.into());
+                    }
                 }
             }
-        }
-        let drop_it = {
-            let mut streams = streams.lock();
-            if new && !streams.gone {
-                streams.passed_on += 1;
-                streams.last = frame.stream();
+            let drop_it = {
+                let mut streams = streams.lock();
+                if new && !streams.gone {
+                    streams.passed_on += 1;
+                    streams.last = frame.stream();
+                }
+                streams.gone && frame.stream() > streams.last
+            };
+            if drop_it {
+                shared.told.lock().dropped += usize::from(new);
+            } else {
+                to.write_all(&frame.bytes).await?;
             }
-            streams.gone && frame.stream() > streams.last
-        };
-        if drop_it {
-            shared.told.lock().dropped += usize::from(new);
-        } else {
-            to.write_all(&frame.bytes).await?;
         }
     }
 }
 
-async fn down(mut from: OwnedReadHalf, to_client: &AsyncMutex<OwnedWriteHalf>) -> io::Result<()> {
+async fn down(from: &mut OwnedReadHalf, to_client: &AsyncMutex<OwnedWriteHalf>) -> io::Result<()> {
     loop {
-        let frame = Frame::read(&mut from).await?;
+        let frame = Frame::read(from).await?;
         to_client.lock().await.write_all(&frame.bytes).await?;
     }
 }

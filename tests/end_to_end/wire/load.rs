@@ -9,7 +9,7 @@ use cosmos_client::CosmosClient;
 use cosmos_core::{Outcome, Sent, requests};
 use cosmos_tests::{Req, Seen, s};
 use futures::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::harness::{SLACK, World, attempts, key, read};
@@ -110,7 +110,15 @@ fn operations() -> Vec<(Kind, String, Req)> {
     let (d, c, key) = ("shop", "orders", &key());
     let id = || format!("w{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let item = |id: &str, text: &str| json!({ "id": id, "pk": "p", "text": text });
-    let mut operations = Vec::new();
+    // First, so that a connection that takes a few requests takes these.
+    let mut operations: Vec<(Kind, String, Req)> = (0..2)
+        .map(|_| {
+            let id = id();
+            let none = Bytes::from_static(b"[]");
+            let request = requests::execute_stored_procedure(d, c, &id, key, none);
+            (Kind::Execute, id, request.build().unwrap())
+        })
+        .collect();
     for size in [10, 3000] {
         // One that fits into a packet, and one that does not.
         let text = "x".repeat(size);
@@ -118,7 +126,7 @@ fn operations() -> Vec<(Kind, String, Req)> {
         let batch = json!([
             { "operationType": "Create", "resourceBody": item(&batched, &text) },
         ]);
-        operations.extend([
+        let writes = [
             (
                 requests::create_item(d, c, key, item(&created, &text)),
                 created,
@@ -128,24 +136,14 @@ fn operations() -> Vec<(Kind, String, Req)> {
                 upserted,
             ),
             (requests::batch(d, c, key, batch), batched),
-        ]);
+        ];
+        operations.extend(writes.map(|(request, id)| (Kind::Write, id, request.build().unwrap())));
     }
-    let mut operations: Vec<_> = operations
-        .into_iter()
-        .map(|(request, id)| (Kind::Write, id, request.build().unwrap()))
-        .collect();
     let query = requests::Query::new("SELECT * FROM c WHERE c.id = @id").parameter("@id", "1");
     let query = requests::query_items(d, c, query)
         .partition_key(key)
         .build();
     operations.push((Kind::Read, "query".to_owned(), query.unwrap()));
     operations.extend((0..3).map(|_| (Kind::Read, "1".to_owned(), read())));
-    operations.extend((0..2).map(|_| {
-        let id = id();
-        let arguments = Value::Array(Vec::new()).to_string();
-        let request =
-            requests::execute_stored_procedure(d, c, &id, key, Bytes::from(arguments)).build();
-        (Kind::Execute, id, request.unwrap())
-    }));
     operations
 }
