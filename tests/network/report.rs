@@ -32,10 +32,12 @@ impl Done {
         self.succeeded() || (repeated && self.loose_ends && !self.is_read())
     }
 
-    /// No region that answered knew what the session had written.
+    /// A region that answered did not know what the session had written; the one that does may not
+    /// answer before the deadline.
     pub(crate) fn is_behind(&self) -> bool {
+        let behind = |(_, how): &(&str, String)| how == "Answered(404/1002)";
         let unknown = matches!(self.status, Some((404 | 412, _)));
-        self.status == Some((404, 1002)) || (unknown && !self.is_read())
+        self.attempts.iter().any(behind) || (unknown && !self.is_read())
     }
 
     pub(crate) fn is_read(&self) -> bool {
