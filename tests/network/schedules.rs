@@ -2,12 +2,8 @@
 //!
 //! The seed decides the schedule, the latency of each message and what callers do. The client has no
 //! jitter here, its ids come from the thread's generator, which is seeded, and its dates from
-//! simulated time. Not decided by the seed:
-//! * in which order tokio wakes those who wait for one event, such as the first read of a container:
-//!   tokio takes its own random numbers, unless it is built with `--cfg tokio_unstable` (turmoil seeds
-//!   them then). So [`a_seed_stands_for_one_run`] has one caller without it, and four with it.
-//! * without an effect on a run: in which shard of a table a hash puts an entry, and h2's clock for
-//!   streams that were reset a while ago, which is the system's.
+//! simulated time. Not decided by the seed is what has no effect on a run: in which shard of a table a
+//! hash puts an entry, and h2's clock for streams that were reset a while ago, which is the system's.
 
 use cosmos_client::Protocol;
 use cosmos_tests::s;
@@ -52,14 +48,10 @@ fn any_schedule_over_http2() {
     run_seeds(Protocol::Http2);
 }
 
-/// One caller, unless tokio is seeded, too: see [the module](self).
 #[test]
 fn a_seed_stands_for_one_run() {
     for protocol in BOTH {
-        let mut plan = plan(7, protocol, true);
-        if cfg!(not(tokio_unstable)) {
-            plan.callers = 1;
-        }
+        let plan = plan(7, protocol, true);
         let [first, second] = [(), ()].map(|()| run(&plan));
         assert_eq!(first.done.len(), second.done.len());
         for (one, other) in first.done.iter().zip(&second.done) {
