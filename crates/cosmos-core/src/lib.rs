@@ -55,7 +55,7 @@ pub use region::{Region, RegionError, RegionSet};
 pub use requests::PartitionKey;
 pub use route::{
     AccountId, AnswerListener, AttemptObserver, Breaker, Ended, Entered, OperationOptions,
-    Position, RangeLookup, Route, Rules, Steering, Toll, WriteRegionMemory,
+    Original, Position, RangeLookup, Route, Rules, Steering, Toll, WriteRegionMemory,
 };
 pub use status::Status;
 pub use topology::{Access, Topology, TopologyError};

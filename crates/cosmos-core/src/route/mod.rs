@@ -6,6 +6,7 @@
 mod attempts;
 mod observer;
 mod options;
+mod original;
 mod partition;
 mod steering;
 
@@ -23,6 +24,7 @@ pub use observer::{
     AnswerListener, AttemptObserver, Breaker, Ended, RangeLookup, Toll, WriteRegionMemory,
 };
 pub use options::OperationOptions;
+pub use original::Original;
 pub use steering::Steering;
 
 use crate::headers;

@@ -17,6 +17,7 @@ use pin_project_lite::pin_project;
 use tokio::time::Sleep;
 use tower_service::Service;
 
+use super::kept::Kept;
 use super::{Again, Decision, Policy, Refreshing};
 use crate::clock::{now, poll_until};
 use crate::scope::Scope;
@@ -91,7 +92,7 @@ struct Retrying<P, S, B> {
     policy: P,
     // The service that was called; polled ready again before each further try.
     service: S,
-    request: Request<B>,
+    kept: Kept<B>,
     // Where the try under way began: its attempts are the ones to decide on.
     position: Position,
 }
@@ -113,14 +114,14 @@ where
         scope: Scope,
         policy: P,
         service: S,
-        request: Request<B>,
+        kept: Kept<B>,
         position: Position,
         future: S::Future,
     ) -> Self {
         let retrying = Retrying {
             policy,
             service,
-            request,
+            kept,
             position,
         };
         Self {
@@ -137,7 +138,7 @@ where
     P: Policy,
     S: Service<Request<B>, Response = Response<R>>,
     S::Error: Into<BoxError>,
-    B: Clone,
+    B: Clone + 'static,
 {
     type Output = Result<Response<R>, BoxError>;
 
@@ -232,7 +233,7 @@ impl<P, S, B, R> Retrying<P, S, B>
 where
     P: Policy,
     S: Service<Request<B>, Response = Response<R>>,
-    B: Clone,
+    B: Clone + 'static,
 {
     fn decide(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
         let now = now();
@@ -255,17 +256,11 @@ where
     }
 
     fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {
+        let mut request = self.kept.again(scope.route.steered(steering));
         if seeded::is(Fault::GrowingHeader) {
-            let headers = self.request.headers_mut();
-            headers.append(
-                headers::ACTIVITY_ID,
-                http::HeaderValue::from_static("again"),
-            );
+            let again = http::HeaderValue::from_static("again");
+            request.headers_mut().append(headers::ACTIVITY_ID, again);
         }
-        let mut request = self.request.clone();
-        request
-            .extensions_mut()
-            .insert(scope.route.steered(steering));
         self.position = scope.route.position();
         self.service.call(request)
     }

@@ -12,6 +12,7 @@
 //! * Readiness is never held across a wait.
 
 mod future;
+mod kept;
 mod service;
 
 use std::time::{Duration, Instant};

@@ -6,6 +6,7 @@ use cosmos_core::BoxError;
 use http::{Request, Response};
 use tower_service::Service;
 
+use super::kept::Kept;
 use super::{Policy, ResponseFuture};
 use crate::scope::Scope;
 
@@ -28,7 +29,7 @@ where
     P: Policy + Clone,
     S: Service<Request<B>, Response = Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    B: Clone,
+    B: Clone + 'static,
 {
     type Response = Response<R>;
     type Error = BoxError;
@@ -47,12 +48,12 @@ where
         // polled again. See the documentation of `Service::call`.
         let clone = self.inner.clone();
         let mut ready = std::mem::replace(&mut self.inner, clone);
-        let copy = request.clone();
+        let kept = Kept::of(&mut request);
         let position = scope.route.position();
         let future = {
             let _operation = scope.trace();
             ready.call(request)
         };
-        ResponseFuture::new(scope, self.policy.clone(), ready, copy, position, future)
+        ResponseFuture::new(scope, self.policy.clone(), ready, kept, position, future)
     }
 }
