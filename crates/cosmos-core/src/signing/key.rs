@@ -6,8 +6,12 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderValue, Method};
 use sha2::Sha256;
+use smallvec::SmallVec;
 
 use super::{ResourceLink, sensitive};
+
+/// How long a signature is in base64.
+const SIGNATURE: usize = 44;
 
 /// Why a text is not an account key.
 #[non_exhaustive]
@@ -68,18 +72,24 @@ impl MasterKey {
         link: &str,
         date: &str,
     ) -> HeaderValue {
-        let mut mac = self.keyed.clone();
-        update_lowercase(&mut mac, verb);
-        mac.update(b"\n");
-        update_lowercase(&mut mac, resource_type);
-        mac.update(b"\n");
-        mac.update(link.as_bytes());
-        mac.update(b"\n");
-        update_lowercase(&mut mac, date);
+        let mut text = SmallVec::<[u8; 256]>::new();
+        push_lowercase(&mut text, verb);
+        push_lowercase(&mut text, resource_type);
+        text.extend_from_slice(link.as_bytes());
+        text.push(b'\n');
+        push_lowercase(&mut text, date);
         // The last line is the place of a `date` header, which is not sent.
-        mac.update(b"\n\n");
-        let signature = BASE64_STANDARD.encode(mac.finalize().into_bytes());
-        sensitive("type%3Dmaster%26ver%3D1.0%26sig%3D", &signature)
+        text.push(b'\n');
+        let mut mac = self.keyed.clone();
+        mac.update(&text);
+        let mut buffer = [0; SIGNATURE];
+        let signature = mac.finalize().into_bytes();
+        let signature = BASE64_STANDARD
+            .encode_slice(signature, &mut buffer)
+            .ok()
+            .and_then(|length| std::str::from_utf8(buffer.get(..length)?).ok())
+            .expect("32 bytes are 44 characters of base64");
+        sensitive("type%3Dmaster%26ver%3D1.0%26sig%3D", signature)
     }
 }
 
@@ -89,15 +99,12 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// Feeds a text in lower case, without a copy of it on the heap.
-fn update_lowercase(mac: &mut Hmac<Sha256>, text: &str) {
-    let mut buffer = [0; 32];
-    for chunk in text.as_bytes().chunks(buffer.len()) {
-        let (lower, _) = buffer.split_at_mut(chunk.len());
-        lower.copy_from_slice(chunk);
-        lower.make_ascii_lowercase();
-        mac.update(lower);
-    }
+/// Adds a line in lower case.
+fn push_lowercase(text: &mut SmallVec<[u8; 256]>, line: &str) {
+    let begins = text.len();
+    text.extend_from_slice(line.as_bytes());
+    text[begins..].make_ascii_lowercase();
+    text.push(b'\n');
 }
 
 #[cfg(test)]

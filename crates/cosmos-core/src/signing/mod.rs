@@ -55,9 +55,12 @@ pub fn http_date(time: SystemTime) -> String {
 
 /// A sensitive header value: a prefix as it is, and the rest percent-encoded.
 fn sensitive(encoded: &str, rest: &str) -> HeaderValue {
-    let mut text = String::with_capacity(encoded.len() + rest.len() + 16);
+    let rest = || utf8_percent_encode(rest, RESERVED);
+    // To the byte: a text with room to spare is allocated twice to become a header value.
+    let length = encoded.len() + rest().map(str::len).sum::<usize>();
+    let mut text = String::with_capacity(length);
     text.push_str(encoded);
-    text.extend(utf8_percent_encode(rest, RESERVED));
+    text.extend(rest());
     let mut value = HeaderValue::try_from(text).expect("percent-encoded text is visible ASCII");
     value.set_sensitive(true);
     value
