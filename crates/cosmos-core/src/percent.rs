@@ -8,3 +8,22 @@ pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
+
+/// Whether it takes three characters for one.
+pub(crate) const fn is_reserved(byte: u8) -> bool {
+    !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reserved_is_encoded() {
+        for byte in 0..=0x7f_u8 {
+            let text = char::from(byte).to_string();
+            let encoded = percent_encoding::utf8_percent_encode(&text, RESERVED).to_string();
+            assert_eq!(encoded.len() == 3, is_reserved(byte), "{text:?}");
+        }
+    }
+}

@@ -45,7 +45,7 @@ impl<'p> ResourceLink<'p> {
     pub fn from_path(path: &'p str) -> Self {
         let path = path::trim(path);
         if let Some(container) = path.strip_suffix("/operations/partitionkeydelete")
-            && container.matches('/').count() == 3
+            && slashes(container) == 3
         {
             return Self {
                 resource_type: "colls",
@@ -53,7 +53,7 @@ impl<'p> ResourceLink<'p> {
             };
         }
         let (owner, last) = path.rsplit_once('/').unwrap_or(("", path));
-        if path.matches('/').count().is_multiple_of(2) {
+        if slashes(path).is_multiple_of(2) {
             Self {
                 resource_type: last,
                 link: link(owner),
@@ -78,6 +78,10 @@ impl<'p> ResourceLink<'p> {
     pub fn link(&self) -> &str {
         &self.link
     }
+}
+
+fn slashes(path: &str) -> usize {
+    path.bytes().filter(|byte| *byte == b'/').count()
 }
 
 /// The link of the resource that a trimmed path names.
@@ -133,7 +137,8 @@ impl Rid {
                 // Evaluated by the compiler: a mistake above would not build.
                 Err(_) => panic!("64 different characters"),
             };
-        if text.len() > 24 {
+        // Most names are ruled out here.
+        if text.len() > 24 || !text.len().is_multiple_of(4) {
             return None;
         }
         let mut rid = Self::default();

@@ -30,7 +30,7 @@ use std::time::{Duration, SystemTime};
 use http::HeaderValue;
 use percent_encoding::utf8_percent_encode;
 
-use crate::percent::RESERVED;
+use crate::percent::{RESERVED, is_reserved};
 
 mod key;
 mod link;
@@ -55,12 +55,11 @@ pub fn http_date(time: SystemTime) -> String {
 
 /// A sensitive header value: a prefix as it is, and the rest percent-encoded.
 fn sensitive(encoded: &str, rest: &str) -> HeaderValue {
-    let rest = || utf8_percent_encode(rest, RESERVED);
     // To the byte: a text with room to spare is allocated twice to become a header value.
-    let length = encoded.len() + rest().map(str::len).sum::<usize>();
-    let mut text = String::with_capacity(length);
+    let reserved = rest.bytes().filter(|byte| is_reserved(*byte)).count();
+    let mut text = String::with_capacity(encoded.len() + rest.len() + 2 * reserved);
     text.push_str(encoded);
-    text.extend(rest());
+    text.extend(utf8_percent_encode(rest, RESERVED));
     let mut value = HeaderValue::try_from(text).expect("percent-encoded text is visible ASCII");
     value.set_sensitive(true);
     value
