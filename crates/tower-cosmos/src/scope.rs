@@ -12,18 +12,19 @@ use crate::clock::now;
 pub(crate) struct Scope {
     pub(crate) route: Route,
     first: bool,
-    span: Span,
+    // Boxed, and only if somebody listens: every layer's future holds a scope.
+    span: Option<Box<Span>>,
 }
 
 impl Scope {
     /// `None`: the request is nothing of ours and is to pass untouched.
     pub(crate) fn enter<B>(request: &mut Request<B>) -> Option<Self> {
         let entered = Route::enter(request, now())?;
-        let span = if entered.first {
-            operation_span(entered.route.operation())
-        } else {
-            Span::none()
-        };
+        let span = entered
+            .first
+            .then(|| operation_span(entered.route.operation()))
+            .filter(|span| !span.is_disabled())
+            .map(Box::new);
         Some(Self {
             route: entered.route,
             first: entered.first,
@@ -32,8 +33,8 @@ impl Scope {
     }
 
     /// Makes the operation's span current while a layer works on it.
-    pub(crate) fn trace(&self) -> tracing::span::Entered<'_> {
-        self.span.enter()
+    pub(crate) fn trace(&self) -> Option<tracing::span::Entered<'_>> {
+        self.span.as_deref().map(Span::enter)
     }
 
     /// The response as the layer returns it.

@@ -33,7 +33,7 @@ pin_project! {
         scope: Option<Scope>,
         retrying: Option<Retrying<P, S, B>>,
         // What is surfaced if sending again fails before it began. Dropped before any wait.
-        last: Option<Result<S::Response, BoxError>>,
+        last: Option<Box<Result<S::Response, BoxError>>>,
         #[pin]
         state: State<S::Future>,
     }
@@ -161,14 +161,14 @@ where
                     match retrying.decide(scope, &result) {
                         Decision::Surface => return Poll::Ready(surface(scope, result)),
                         Decision::Again(again) => {
-                            *this.last = Some(result);
+                            *this.last = Some(Box::new(result));
                             let Some(next) = Next::of(scope, again) else {
                                 return Poll::Ready(surface_last(scope, this.last));
                             };
                             this.state.set(State::after(again.wait, next, this.last));
                         }
                         Decision::After(refreshing) => {
-                            *this.last = Some(result);
+                            *this.last = Some(Box::new(result));
                             this.state.set(State::Refreshing { refreshing });
                         }
                     }
@@ -200,7 +200,7 @@ where
                             this.state.set(State::Trying { future });
                         }
                         Poll::Ready(Err(error)) => {
-                            let last = this.last.take().unwrap_or(Err(error.into()));
+                            let last = this.last.take().map_or(Err(error.into()), |last| *last);
                             return Poll::Ready(surface(scope, last));
                         }
                         Poll::Pending => {
@@ -277,9 +277,9 @@ fn surface<R>(scope: &Scope, result: Outcomes<R>) -> Outcomes<R> {
     })
 }
 
-fn surface_last<R>(scope: &Scope, last: &mut Option<Outcomes<R>>) -> Outcomes<R> {
+fn surface_last<R>(scope: &Scope, last: &mut Option<Box<Outcomes<R>>>) -> Outcomes<R> {
     let expired = || Err(scope.error(FailureKind::DeadlineExceeded).into());
-    surface(scope, last.take().unwrap_or_else(expired))
+    surface(scope, last.take().map_or_else(expired, |last| *last))
 }
 
 fn fits_deadline(scope: &Scope, again: Again) -> bool {

@@ -7,15 +7,16 @@ use http::Request;
 pub(super) enum Kept<B> {
     /// The layers' common copy.
     Shared(Original),
-    /// A copy of its own, of a request that only this layer has seen like this.
-    Own(Request<B>),
+    /// A copy of its own, of a request that only this layer has seen like this. Boxed: futures are
+    /// moved once for each layer around them, so what is rare is to take no room in them.
+    Own(Box<Request<B>>),
 }
 
 impl<B: Clone + 'static> Kept<B> {
     pub(super) fn of(request: &mut Request<B>) -> Self {
         match Original::keep(request) {
             Some(original) => Self::Shared(original),
-            None => Self::Own(request.clone()),
+            None => Self::Own(Box::new(request.clone())),
         }
     }
 
@@ -27,7 +28,7 @@ impl<B: Clone + 'static> Kept<B> {
                 request.expect("kept of a request with such a body")
             }
             Self::Own(request) => {
-                let mut request = request.clone();
+                let mut request = Request::clone(request);
                 request.extensions_mut().insert(route);
                 request
             }
