@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bodies;
+mod connections;
 mod hosts;
 mod nesting;
 mod odd;

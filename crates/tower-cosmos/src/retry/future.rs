@@ -32,7 +32,8 @@ pin_project! {
         // Both absent for a request that passes through.
         scope: Option<Scope>,
         retrying: Option<Retrying<P, S, B>>,
-        // What is surfaced if sending again fails before it began. Dropped before any wait.
+        // What is surfaced if sending again fails before it began. Dropped before any wait, but for
+        // one for readiness that a deadline ends.
         last: Option<Box<Result<S::Response, BoxError>>>,
         #[pin]
         state: State<S::Future>,
@@ -204,7 +205,13 @@ where
                             return Poll::Ready(surface(scope, last));
                         }
                         Poll::Pending => {
-                            ready!(poll_until(limit, scope.route.deadline(), cx));
+                            let deadline = scope.route.deadline();
+                            // Its body may hold the very connection that is waited for, and nothing
+                            // would end that.
+                            if deadline.is_none() && matches!(this.last.as_deref(), Some(Ok(_))) {
+                                *this.last = None;
+                            }
+                            ready!(poll_until(limit, deadline, cx));
                             return Poll::Ready(surface_last(scope, this.last));
                         }
                     }

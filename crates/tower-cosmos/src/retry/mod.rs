@@ -8,7 +8,9 @@
 //! * A wait that does not fit into what is left of the deadline is not begun: the last real
 //!   answer is surfaced at once.
 //! * The response is dropped before a wait, so that it does not hold a stream meanwhile. Without
-//!   a wait it is kept until the inner service is ready, and given back if that fails.
+//!   a wait it is kept until the inner service is ready, and given back if that fails, or is not so
+//!   by the deadline. Without a deadline it is dropped if the service is not ready at once, which
+//!   may be waiting for that very stream.
 //! * Readiness is never held across a wait.
 
 mod future;
