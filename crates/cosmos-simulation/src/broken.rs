@@ -4,7 +4,7 @@ use std::fmt;
 
 use cosmos_tests::rules::Check;
 
-/// What must hold in every run: the safety rules, and two more.
+/// What must hold in every run: the safety rules, and a few more.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rule {
     /// 1: an excluded region sees no data request while another candidate exists.
@@ -29,6 +29,10 @@ pub enum Rule {
     Returns,
     /// An operation that a healthy region could have answered is answered.
     Availability,
+    /// Each further try follows what asks for it, goes where it should, and waits as it was told.
+    Tries,
+    /// The account document is read once in an interval at most.
+    Refreshes,
     /// What is kept of partitions and regions goes again.
     Memory,
     /// The journal tells what the wire saw.

@@ -2,7 +2,8 @@
 //!
 //! A number makes a [`Plan`]; [`run`] plays it against scripted regions and checks on the wire what
 //! must hold in every run: the ten safety rules, that an operation succeeds which a healthy region
-//! could have answered, and that what was kept of partitions and regions goes again. A plan that
+//! could have answered, that each further try is the one that was asked for, and that what was kept
+//! of partitions and regions goes again. A plan that
 //! breaks a rule is made smaller by [`shrink`].
 
 // A simulation that cannot be set up has nothing to go on with.

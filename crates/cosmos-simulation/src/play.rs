@@ -21,7 +21,7 @@ use crate::plan::{NAMES, Operation, Plan, What, container};
 use crate::settle;
 use crate::stack::Client;
 use crate::tally::Tally;
-use crate::world::{NUMBER, World};
+use crate::world::{Hint, NUMBER, World};
 
 /// What became of an operation.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub(crate) struct Seen {
     pub(crate) wire: Wire,
     pub(crate) done: Vec<Done>,
     pub(crate) start: Option<Instant>,
+    pub(crate) account_reads: Wire,
+    pub(crate) hints: Vec<Hint>,
 }
 
 impl Seen {
@@ -179,7 +181,7 @@ async fn run(plan: &Plan, seen: &mut Seen) -> Result<Tally, Broken> {
     if plan.known {
         client.account.refresh().await;
     }
-    World::rule(plan, known, &regions);
+    let hints = World::rule(plan, known, &regions);
     let changing = tokio::spawn(change(plan.clone(), regions.clone(), start));
     let under_way = UnderWay {
         count: Arc::default(),
@@ -208,6 +210,8 @@ async fn run(plan: &Plan, seen: &mut Seen) -> Result<Tally, Broken> {
     // Longer than what is still under way may take, and than any wait between two attempts.
     tokio::time::sleep(s(100)).await;
     seen.wire = regions.wire();
+    seen.account_reads = regions.account_reads();
+    seen.hints.clone_from(&hints.lock());
     let mut tally = check::operations(plan, &client, seen)?;
     for circuits in &client.circuits {
         tally.trips += circuits.counters().trips;

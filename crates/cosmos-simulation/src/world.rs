@@ -8,6 +8,7 @@ use cosmos_core::{Access, headers};
 use cosmos_testbed::ScriptedAccount;
 use cosmos_testbed::scripted::{Purpose, Step, WireEntry};
 use http::HeaderName;
+use parking_lot::Mutex;
 
 use crate::plan::{Does, Fault, Kind, Of, Operation, Plan, What, container};
 
@@ -92,6 +93,19 @@ pub(crate) fn refusal(plan: &Plan, asked: Asked, region: &str, at: Duration) -> 
     (!takes).then_some((403, 3))
 }
 
+/// How long a region asked an operation to stay away.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Hint {
+    /// The operation's number.
+    pub(crate) operation: usize,
+    /// When the request arrived that was answered so.
+    pub(crate) at: Duration,
+    pub(crate) wait: Duration,
+}
+
+/// The hints that regions gave.
+pub(crate) type Hints = Arc<Mutex<Vec<Hint>>>;
+
 /// The regions of a plan.
 pub(crate) struct World {
     plan: Plan,
@@ -99,19 +113,27 @@ pub(crate) struct World {
     // How often each fault was met.
     met: Vec<AtomicUsize>,
     answers: AtomicUsize,
+    hints: Hints,
 }
 
 impl World {
     /// Lets the regions follow the plan. The operations are those that the wire knows by number.
-    pub(crate) fn rule(plan: &Plan, operations: Vec<Operation>, regions: &ScriptedAccount) {
+    pub(crate) fn rule(
+        plan: &Plan,
+        operations: Vec<Operation>,
+        regions: &ScriptedAccount,
+    ) -> Hints {
+        let hints = Hints::default();
         let world = Arc::new(Self {
             met: plan.faults.iter().map(|_| AtomicUsize::new(0)).collect(),
             plan: plan.clone(),
             operations,
             answers: AtomicUsize::new(0),
+            hints: Arc::clone(&hints),
         });
         regions.set_container("dbs/d/colls/c", container(0));
         regions.respond_with(move |purpose, entry| world.answer(purpose, entry));
+        hints
     }
 
     fn answer(&self, purpose: Purpose, entry: &WireEntry) -> Option<Step> {
@@ -128,6 +150,14 @@ impl World {
             },
         );
         let fault = self.fault(asked, entry);
+        if let (Some(operation), Some(wait)) = (number, fault.and_then(|fault| fault.does.hint())) {
+            let at = entry.at;
+            self.hints.lock().push(Hint {
+                operation,
+                at,
+                wait,
+            });
+        }
         let step = match fault.and_then(|fault| fault.does.step()) {
             Some(step) => Some(step),
             None if purpose == Purpose::Data => Some(self.well(asked, entry)),

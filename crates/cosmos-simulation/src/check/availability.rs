@@ -106,6 +106,17 @@ fn candidates(plan: &Plan, done: &Done) -> Vec<&'static str> {
     allowed.copied().collect()
 }
 
+/// The regions that would take the operation whenever they are asked, and that nothing has ever made
+/// anyone avoid.
+pub(super) fn is_never_at_fault(plan: &Plan, done: &Done) -> Vec<&'static str> {
+    let asked = Asked::by(&done.operation);
+    let at_fault = |region: &str| plan.faults.iter().any(|fault| fault.region == region);
+    let takes = |region: &str| refusal(plan, asked, region, done.began).is_none();
+    let mut candidates = candidates(plan, done);
+    candidates.retain(|region| applies(plan, done) && takes(region) && !at_fault(region));
+    candidates
+}
+
 /// The faults of a region that the operation can meet.
 fn during<'a>(
     plan: &'a Plan,

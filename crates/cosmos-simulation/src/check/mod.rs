@@ -2,17 +2,20 @@
 
 mod availability;
 mod exclusions;
+mod tries;
 
 use std::collections::HashMap;
 
+use cosmos_core::health::State;
 use cosmos_core::{Access, Attempt, Journal, Reason, Status, headers};
 use cosmos_testbed::scripted::WireEntry;
 use cosmos_tests::rules::{self, Check, require};
-use cosmos_tests::{KEY, ms};
+use cosmos_tests::{KEY, ms, s};
 use tokio::time::Instant;
+use tower_cosmos::circuit_breaker::Circuits;
 
 use crate::broken::{Broken, Of as _, Rule};
-use crate::plan::{Kind, NAMES, Over, Plan};
+use crate::plan::{Does, Fault, Kind, NAMES, Of, Over, Plan};
 use crate::play::{Done, Seen};
 use crate::stack::Client;
 use crate::tally::Tally;
@@ -44,6 +47,8 @@ pub(crate) fn operations(plan: &Plan, client: &Client, seen: &Seen) -> Result<Ta
         tally.add(done, &wire, promised);
     }
     probes(plan, &seen.done).of(Rule::Probes)?;
+    refreshes(plan, seen).of(Rule::Refreshes)?;
+    rests(client).of(Rule::Returns)?;
     foreign(client).of(Rule::Secrets)?;
     Ok(tally)
 }
@@ -83,6 +88,10 @@ impl One<'_> {
         rules::budgets(journal, &attempts, &NAMES).of(Rule::Budgets)?;
         self.count().of(Rule::Budgets)?;
         self.reasons(&attempts).of(Rule::Budgets)?;
+        tries::follow(done, &attempts).of(Rule::Budgets)?;
+        tries::go(self.plan, done, &attempts).of(Rule::Tries)?;
+        tries::wait(&self.seen.hints, &attempts, self.number, self.start).of(Rule::Tries)?;
+        tries::headers(self.plan, done, wire).of(Rule::Tries)?;
         self.deadline(journal, &attempts).of(Rule::Deadline)?;
         if done.operation.kind == Kind::Execute {
             rules::procedure(&attempts).of(Rule::Procedures)?;
@@ -234,6 +243,44 @@ fn probes(plan: &Plan, done: &[Done]) -> Check {
         of_partition
             .values()
             .try_for_each(|attempts| rules::probes(attempts))?;
+    }
+    Ok(())
+}
+
+/// A refresh, which begins at the global endpoint, begins no sooner than an interval after the last.
+fn refreshes(plan: &Plan, seen: &Seen) -> Check {
+    // A client that does not know the account yet asks the same endpoint again, and so does one that
+    // is throttled there.
+    let throttles = |fault: &Fault| {
+        let reads = matches!(fault.of, Of::AccountReads | Of::Everything);
+        reads && matches!(fault.does, Does::Answer(429, ..))
+    };
+    if !plan.known || plan.faults.iter().any(throttles) {
+        return Ok(());
+    }
+    let reads = seen.account_reads.0.iter();
+    let begun: Vec<_> = reads.filter(|entry| entry.region == "global").collect();
+    begun.windows(2).try_for_each(|pair| {
+        let apart = pair[1].at.saturating_sub(pair[0].at);
+        require(apart >= s(5), || format!("refreshes {apart:?} apart"))
+    })
+}
+
+/// An open circuit rests no longer than its state says.
+fn rests(client: &Client) -> Check {
+    let now = Instant::now().into_std();
+    for circuit in client.circuits.iter().flat_map(Circuits::list) {
+        let (Some(since), Some(due)) = (circuit.since, circuit.due) else {
+            continue;
+        };
+        let wait = match circuit.state {
+            State::UnhealthyTentative => s(60),
+            State::Unhealthy => s(120),
+            _ => continue,
+        };
+        require(due <= now.max(since + wait), || {
+            format!("{circuit:?} rests for too long")
+        })?;
     }
     Ok(())
 }

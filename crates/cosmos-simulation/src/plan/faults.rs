@@ -60,6 +60,15 @@ pub enum Does {
 }
 
 impl Does {
+    /// For how long it asks to stay away, if that can be waited for.
+    #[must_use]
+    pub fn hint(self) -> Option<Duration> {
+        match self {
+            Self::Answer(429, _, Some(hint)) => hint.parse().ok().map(ms),
+            _ => None,
+        }
+    }
+
     /// The script's step for it. What is slow answers well.
     #[must_use]
     pub fn step(self) -> Option<Step> {

@@ -8,6 +8,7 @@ mod topology;
 
 use std::time::Duration;
 
+use cosmos_core::FailureKind;
 use cosmos_tests::ms;
 use fastrand::Rng;
 
@@ -80,6 +81,27 @@ impl Plan {
             faults.insert(0, fault);
             bursts.extend(left);
         }
+        // Nor do as many regions fail at once as an operation may leave.
+        if promises && regions.readable.len() > 3 && rng.bool() {
+            let well = regions.readable.iter();
+            let well = well.filter(|name| !faults.iter().any(|fault| fault.region == **name));
+            if let Some(well) = well.copied().next_back() {
+                preferred.retain(|name| *name != well);
+                preferred.truncate(3);
+                faults = fails_in_each(rng, horizon, &preferred);
+                bursts.extend((0..4).map(|_| Burst::random(rng, horizon)));
+            }
+        }
+        // Nor does a partition move while it is written to.
+        let mut regions = regions;
+        if !promises && rng.u8(..10) == 0 && regions.readable.len() > 1 {
+            regions.moves_partitions = true;
+            regions.multi_write = false;
+            regions.writable.truncate(1);
+            let (moves, writes) = a_partition_that_moves(rng, &regions);
+            changes = vec![moves];
+            bursts.extend(writes);
+        }
         bursts.sort_by_key(|burst| burst.at);
         Self {
             regions,
@@ -146,6 +168,63 @@ fn probes_that_are_left(rng: &mut Rng, regions: &Regions) -> (Fault, [Burst; 2])
     left.apart = ms(rng.u64(5000..30_000));
     left.operation.leaves = Some(ms(rng.u64(1..2000)));
     (fault, [trips, left])
+}
+
+/// All of these regions fail all along, in ways that send operations on.
+fn fails_in_each(rng: &mut Rng, horizon: Duration, names: &[&'static str]) -> Vec<Fault> {
+    let fails = |region: &&'static str| {
+        let does = [
+            Does::Answer(503, 0, None),
+            Does::Answer(410, 0, None),
+            Does::Fail(FailureKind::Refused),
+            Does::Fail(FailureKind::Reset),
+        ];
+        Fault {
+            region,
+            from: Duration::ZERO,
+            until: horizon,
+            of: Of::Data(None, None),
+            every: 1,
+            does: does[rng.usize(..does.len())],
+            after: Duration::ZERO,
+        }
+    };
+    names.iter().map(fails).collect()
+}
+
+/// A partition's writes go to another region for a while, and are written there, by some who
+/// exclude it, too.
+fn a_partition_that_moves(rng: &mut Rng, regions: &Regions) -> (Change, [Burst; 3]) {
+    let others = regions.readable.iter().copied();
+    let others: Vec<_> = others.filter(|name| *name != regions.hub()).collect();
+    let region = others[rng.usize(..others.len())];
+    let until = ms(rng.u64(20_000..100_000));
+    let mut writes = Burst::random(rng, ms(1000));
+    let partition = writes.operation.partition;
+    writes.count = rng.usize(1..4);
+    writes.operation = Operation {
+        kind: Kind::UpsertItem,
+        named: true,
+        excluded: Vec::new(),
+        timeout: None,
+        leaves: None,
+        retry_writes: true,
+        ..writes.operation
+    };
+    let mut excluding = writes.clone();
+    excluding.at = ms(rng.u64(..20_000));
+    excluding.operation.excluded = vec![region];
+    let mut later = writes.clone();
+    later.at = until + ms(rng.u64(..20_000));
+    let moves = Change {
+        at: Duration::ZERO,
+        what: What::Writes {
+            partition,
+            region,
+            until,
+        },
+    };
+    (moves, [writes, excluding, later])
 }
 
 /// A time within a run: often early, so that things meet.
