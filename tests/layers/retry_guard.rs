@@ -1,9 +1,9 @@
 //! The retry guard: retries are bounded to a share of what succeeds, first attempts are not.
 
 use cosmos_core::retry_guard::RetryGuardOptions;
-use cosmos_core::{Region, Status};
+use cosmos_core::{OperationOptions, Region, Status};
 use cosmos_testbed::scripted::{Document, Step};
-use cosmos_tests::{Lab, always, ms, read, s};
+use cosmos_tests::{Lab, always, create, ms, read, s, with};
 
 fn lab(options: RetryGuardOptions) -> Lab {
     Lab::with(Document::multi_write(["A", "B", "C"]), |account| {
@@ -116,4 +116,28 @@ async fn there_is_none_unless_it_is_asked_for() {
         let _ = lab.send(read()).await;
     }
     assert_eq!(lab.wire().len(), 4 * 300);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_region_that_is_not_the_one_to_ask_sends_on_for_free() {
+    let document = Document::single_write(["A", "B"]).per_partition_failover(true);
+    let lab = Lab::with(document, |account| account.retry_guard(reserve(1)));
+    let write = || {
+        let options = OperationOptions::new().partition_key_range("0");
+        with(create(), options)
+    };
+    lab.regions.script("A", [Step::status(403, 3)]);
+    assert_eq!(lab.send(write()).await.status().code(), 201);
+    // The only token of A is gone.
+    lab.regions
+        .script("A", [Step::status(429, 0), Step::status(429, 0)]);
+    let options = OperationOptions::new().exclude_regions(["B"]).unwrap();
+    assert_eq!(lab.send(with(create(), options)).await.status().code(), 429);
+    assert_eq!(left(&lab, "A"), 0);
+    // The partition is back: without a move to A nobody would ever find out.
+    lab.regions.script("B", always(403, 3));
+    for _ in 0..2 {
+        assert_eq!(lab.send(write()).await.status().code(), 201);
+    }
+    assert_eq!(lab.wire().regions(), "A B A A B A A", "{}", lab.wire());
 }

@@ -176,8 +176,9 @@ impl AccountBuilder {
     }
 
     /// Bounds the retries of all layers, per region, to a share of what succeeds there, so that they
-    /// do not keep down what fails under load. First attempts are never asked. A retry that the
-    /// guard refuses is not made: the last answer is surfaced. Default: no guard.
+    /// do not keep down what fails under load. First attempts are never asked, nor are moves after
+    /// 403/3 and 403/1008. A retry that the guard refuses is not made: the last answer is surfaced.
+    /// Default: no guard.
     pub fn retry_guard(mut self, options: RetryGuardOptions) -> Self {
         self.guard = Some(options);
         self

@@ -273,6 +273,12 @@ impl AttemptObserver for Observer {
         let Some(guard) = &inner.guard else {
             return Toll::Free;
         };
+        // Who says that another region is to be asked has not done anything, and that one would have
+        // been asked anyway: it is no retry that adds to a region's load.
+        let denied = |attempt: &Attempt| marking::denies_role(route.operation(), attempt.outcome);
+        if route.with_attempts(|attempts| attempts.last().is_some_and(denied)) {
+            return Toll::Free;
+        }
         // A move is charged to where it leads.
         match Account(Arc::clone(&inner)).next_region(route, steering) {
             Some(target) if guard.take(target) => Toll::Paid(target),
