@@ -177,9 +177,15 @@ mod tests {
             |request| *request.uri_mut() = "/dbs/d/colls/c/docs".parse().unwrap(),
             |request| *request.body_mut() = Full::new(Bytes::copy_from_slice(b"{\"id\":\"1\"}")),
             |request| *request.body_mut() = Full::default(),
-            |request| drop(request.headers_mut().append("x-own", "a".parse().unwrap())),
-            |request| drop(request.headers_mut().insert("x-own", "a".parse().unwrap())),
-            |request| drop(request.headers_mut().remove("x-own")),
+            |request| {
+                request.headers_mut().append("x-own", "a".parse().unwrap());
+            },
+            |request| {
+                request.headers_mut().insert("x-own", "a".parse().unwrap());
+            },
+            |request| {
+                request.headers_mut().remove("x-own");
+            },
             |request| {
                 let value = request.headers_mut().get_mut("x-own").unwrap();
                 value.set_sensitive(true);
@@ -207,9 +213,11 @@ mod tests {
     #[test]
     fn what_is_sent_again_is_what_was_kept() {
         let (first, original) = kept();
-        let operation = crate::Operation::unclassified(&Method::POST);
-        let route = Route::new(operation, None, std::time::Instant::now());
-        let again: Request<Full<Bytes>> = original.request(route).unwrap();
+        let mut operation = request();
+        #[allow(clippy::disallowed_methods)]
+        let now = std::time::Instant::now();
+        let route = Route::enter(&mut operation, now).unwrap().route;
+        let again: Request<Full<Bytes>> = original.request(route.clone()).unwrap();
         assert_eq!(again.method(), first.method());
         assert_eq!(again.uri(), first.uri());
         assert_eq!(again.headers(), first.headers());
@@ -218,7 +226,6 @@ mod tests {
         let mut again = again;
         let same = Original::keep(&mut again).unwrap();
         assert!(Arc::ptr_eq(&same.0, &original.0));
-        let route = Route::new(operation, None, std::time::Instant::now());
         assert!(original.request::<&str>(route).is_none());
     }
 }
