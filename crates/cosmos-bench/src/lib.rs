@@ -3,12 +3,26 @@
 //! One run of a benchmark on a busy machine says little. Here every case is run in every round, one
 //! after the other, so that what slows the machine for a while slows all of them, and the median
 //! of the rounds is reported.
+//!
+//! [`compare`] measures what the layers cost an operation, beside what others take for the same;
+//! `docs/performance.md` has its tables.
 
+mod compare;
+mod cost;
+mod documents;
+mod instant;
 mod measure;
+pub mod operation;
+mod peers;
 mod report;
+mod section;
 
+pub use compare::{Comparison, Path, Settings, compare, profile};
+pub use cost::{Allocations, Cost, Count, Subject, costs};
+pub use instant::{Failure, Failures, InstantLeaf, InstantMetadata, Req};
 pub use measure::{Case, interleaved, nanos_each, nanos_each_on_two_threads, slowest_nanos};
 pub use report::{Figure, Goal, Report};
+pub use section::{Machine, Section, cpu_model};
 
 /// What every benchmark understands.
 #[derive(Clone, Debug, clap::Parser)]

@@ -1,0 +1,125 @@
+//! What an operation costs: processor time, heap allocations, bytes.
+
+use std::fmt;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+
+/// How long the operations take that are timed together. Short, so that all subjects are measured
+/// many times in turn, and long enough for the clock, which is read with a system call.
+const CHUNK: Duration = Duration::from_millis(4);
+
+/// Operations before anything is measured, and while allocations are counted.
+const WARM: u32 = 300;
+
+/// Heap allocations and their bytes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allocations {
+    /// How many.
+    pub count: u64,
+    /// How large, together.
+    pub bytes: u64,
+}
+
+/// Counts what the closure allocates on this thread. A function of the program's, because only a
+/// program can have an allocator that counts.
+pub type Count = fn(&mut dyn FnMut()) -> Allocations;
+
+/// What to measure: a name, and something that does so many operations.
+pub struct Subject<'a> {
+    name: String,
+    run: Box<dyn FnMut(u32) + 'a>,
+}
+
+impl<'a> Subject<'a> {
+    /// A subject whose `run` does so many operations, one after the other, on the thread that
+    /// called it.
+    pub fn new(name: impl Into<String>, run: impl FnMut(u32) + 'a) -> Self {
+        Self {
+            name: name.into(),
+            run: Box::new(run),
+        }
+    }
+}
+
+impl fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Subject").field(&self.name).finish()
+    }
+}
+
+/// The cost of one operation.
+#[derive(Clone, Debug, Default)]
+pub struct Cost {
+    /// Whose cost it is.
+    pub name: String,
+    /// Nanoseconds of the thread's processor time: the median of the rounds.
+    pub nanos: f64,
+    /// Half of the distance between the rounds' quartiles.
+    pub spread: f64,
+    /// The round that took least.
+    pub least: f64,
+    /// Heap allocations.
+    pub allocations: f64,
+    /// Bytes allocated.
+    pub bytes: f64,
+}
+
+/// Measures all subjects in turn, round after round.
+///
+/// Time is the thread's own, so that other processes take nothing from it but what is in the
+/// caches.
+pub fn costs(rounds: usize, count: Count, mut subjects: Vec<Subject<'_>>) -> Vec<Cost> {
+    let mut costs: Vec<Cost> = subjects
+        .iter_mut()
+        .map(|subject| allocations(count, subject))
+        .collect();
+    let operations: Vec<u32> = subjects.iter_mut().map(operations).collect();
+    let mut measured = vec![Vec::new(); subjects.len()];
+    for _ in 0..rounds.max(1) {
+        for ((subject, operations), nanos) in
+            subjects.iter_mut().zip(&operations).zip(&mut measured)
+        {
+            nanos.push(nanos_each(*operations, &mut subject.run));
+        }
+    }
+    for (cost, mut nanos) in costs.iter_mut().zip(measured) {
+        nanos.sort_by(f64::total_cmp);
+        let at = |quarter: usize| nanos[(nanos.len() - 1) * quarter / 4];
+        cost.nanos = at(2);
+        cost.spread = (at(3) - at(1)) / 2.0;
+        cost.least = at(0);
+    }
+    costs
+}
+
+/// The cost so far, once the subject is warm.
+fn allocations(count: Count, subject: &mut Subject<'_>) -> Cost {
+    (subject.run)(WARM);
+    let allocations = count(&mut || (subject.run)(WARM));
+    Cost {
+        name: std::mem::take(&mut subject.name),
+        allocations: each(allocations.count, WARM),
+        bytes: each(allocations.bytes, WARM),
+        ..Cost::default()
+    }
+}
+
+/// How many operations fill a chunk.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn operations(subject: &mut Subject<'_>) -> u32 {
+    let nanos = nanos_each(WARM, &mut subject.run);
+    (CHUNK.as_secs_f64() * 1e9 / nanos).clamp(20.0, 20_000.0) as u32
+}
+
+/// Nanoseconds of the thread's time for each of so many operations.
+fn nanos_each(operations: u32, run: &mut dyn FnMut(u32)) -> f64 {
+    let began = ThreadTime::now();
+    run(operations);
+    began.elapsed().as_secs_f64() * 1e9 / f64::from(operations)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn each(total: u64, operations: u32) -> f64 {
+    total as f64 / f64::from(operations)
+}
