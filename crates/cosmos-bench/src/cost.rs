@@ -21,13 +21,20 @@ pub struct Allocations {
     pub bytes: u64,
 }
 
-/// Counts what the closure allocates on this thread. A function of the program's, because only a
-/// program can have an allocator that counts.
-pub type Count = fn(&mut dyn FnMut()) -> Allocations;
+/// The program's allocator, which counts. Functions of the program's, because a library cannot
+/// choose the allocator.
+#[derive(Copy, Clone, Debug)]
+pub struct Allocator {
+    /// Does the work and counts what it allocates on this thread.
+    pub counted: fn(&mut dyn FnMut()) -> Allocations,
+    /// Does the work without counting, which takes time.
+    pub uncounted: fn(&mut dyn FnMut()),
+}
 
 /// What to measure: a name, and something that does so many operations.
 pub struct Subject<'a> {
     name: String,
+    future: Option<usize>,
     run: Box<dyn FnMut(u32) + 'a>,
 }
 
@@ -37,8 +44,20 @@ impl<'a> Subject<'a> {
     pub fn new(name: impl Into<String>, run: impl FnMut(u32) + 'a) -> Self {
         Self {
             name: name.into(),
+            future: None,
             run: Box::new(run),
         }
+    }
+
+    /// Says how many bytes the response future has: each layer moves those of all below it.
+    pub(crate) fn with_future(mut self, bytes: usize) -> Self {
+        self.future = Some(bytes);
+        self
+    }
+
+    /// Does so many operations.
+    pub(crate) fn run(&mut self, operations: u32) {
+        (self.run)(operations);
     }
 }
 
@@ -63,26 +82,21 @@ pub struct Cost {
     pub allocations: f64,
     /// Bytes allocated.
     pub bytes: f64,
+    /// Bytes of the response future, if that is a value.
+    pub future: Option<f64>,
 }
 
 /// Measures all subjects in turn, round after round.
 ///
 /// Time is the thread's own, so that other processes take nothing from it but what is in the
 /// caches.
-pub fn costs(rounds: usize, count: Count, mut subjects: Vec<Subject<'_>>) -> Vec<Cost> {
+pub fn costs(rounds: usize, allocator: Allocator, mut subjects: Vec<Subject<'_>>) -> Vec<Cost> {
     let mut costs: Vec<Cost> = subjects
         .iter_mut()
-        .map(|subject| allocations(count, subject))
+        .map(|subject| allocations(allocator, subject))
         .collect();
-    let operations: Vec<u32> = subjects.iter_mut().map(operations).collect();
     let mut measured = vec![Vec::new(); subjects.len()];
-    for _ in 0..rounds.max(1) {
-        for ((subject, operations), nanos) in
-            subjects.iter_mut().zip(&operations).zip(&mut measured)
-        {
-            nanos.push(nanos_each(*operations, &mut subject.run));
-        }
-    }
+    (allocator.uncounted)(&mut || measure(rounds, &mut subjects, &mut measured));
     for (cost, mut nanos) in costs.iter_mut().zip(measured) {
         nanos.sort_by(f64::total_cmp);
         let at = |quarter: usize| nanos[(nanos.len() - 1) * quarter / 4];
@@ -93,14 +107,26 @@ pub fn costs(rounds: usize, count: Count, mut subjects: Vec<Subject<'_>>) -> Vec
     costs
 }
 
+fn measure(rounds: usize, subjects: &mut [Subject<'_>], measured: &mut [Vec<f64>]) {
+    let operations: Vec<u32> = subjects.iter_mut().map(operations).collect();
+    for _ in 0..rounds.max(1) {
+        for ((subject, operations), nanos) in
+            subjects.iter_mut().zip(&operations).zip(&mut *measured)
+        {
+            nanos.push(nanos_each(*operations, &mut subject.run));
+        }
+    }
+}
+
 /// The cost so far, once the subject is warm.
-fn allocations(count: Count, subject: &mut Subject<'_>) -> Cost {
-    (subject.run)(WARM);
-    let allocations = count(&mut || (subject.run)(WARM));
+fn allocations(allocator: Allocator, subject: &mut Subject<'_>) -> Cost {
+    subject.run(WARM);
+    let allocations = (allocator.counted)(&mut || subject.run(WARM));
     Cost {
         name: std::mem::take(&mut subject.name),
         allocations: each(allocations.count, WARM),
         bytes: each(allocations.bytes, WARM),
+        future: subject.future.map(count),
         ..Cost::default()
     }
 }
@@ -117,6 +143,11 @@ fn nanos_each(operations: u32, run: &mut dyn FnMut(u32)) -> f64 {
     let began = ThreadTime::now();
     run(operations);
     began.elapsed().as_secs_f64() * 1e9 / f64::from(operations)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn count(bytes: usize) -> f64 {
+    bytes as f64
 }
 
 #[allow(clippy::cast_precision_loss)]

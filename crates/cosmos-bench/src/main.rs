@@ -1,7 +1,15 @@
 //! `cosmos-bench compare`: what the layers cost an operation, beside what others take for it.
+//!
+//! `cosmos-bench instructions` holds counted instructions against a baseline, `cosmos-bench profile`
+//! gives a profiler something to look at.
+
+use std::io;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use cosmos_bench::{Allocations, Path, Settings, compare, profile};
+use cosmos_bench::{
+    Allocations, Allocator, Instructions, Path, Profiled, Settings, Verdict, compare,
+};
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures what the layers cost an operation.")]
@@ -21,6 +29,12 @@ enum Command {
         #[arg(long, default_value_t = 25)]
         rounds: usize,
     },
+    /// Holds what the benchmark `instructions` counted last against the baseline.
+    Instructions {
+        /// Make the figures the baseline instead.
+        #[arg(long)]
+        bless: bool,
+    },
     /// Point reads through the recommended stack and nothing else, for a profiler.
     Profile {
         /// Which path they take.
@@ -32,20 +46,58 @@ enum Command {
     },
 }
 
-fn main() {
+fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Compare { json, rounds } => {
-            compare(&Settings { rounds, count }).print(json);
+            compare(&Settings {
+                rounds,
+                allocator: ALLOCATOR,
+            })
+            .print(json);
         }
-        Command::Profile { path, operations } => profile(path, operations),
+        Command::Instructions { bless } => match instructions(bless) {
+            Ok(true) => {}
+            Ok(false) => return ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::FAILURE;
+            }
+        },
+        Command::Profile { path, operations } => Profiled::new(path).run(operations),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Whether the counts are good.
+fn instructions(bless: bool) -> io::Result<bool> {
+    let counted = Instructions::counted()?;
+    if bless {
+        counted.bless()?;
+    }
+    let baseline = Instructions::baseline()?;
+    counted.print(&baseline);
+    match counted.check(&baseline) {
+        Verdict::Passed => Ok(true),
+        Verdict::NotComparable(cpu) => {
+            println!("not compared: the baseline is for {cpu}");
+            Ok(true)
+        }
+        Verdict::Grown(names) => {
+            println!("more than 3 % above the baseline: {}", names.join(", "));
+            println!("if that is meant: cosmos-bench instructions --bless, in the same commit");
+            Ok(false)
+        }
     }
 }
 
-/// The crate's allocator counts per thread, so that threads share nothing for being counted.
-fn count(work: &mut dyn FnMut()) -> Allocations {
-    let info = allocation_counter::measure(work);
-    Allocations {
-        count: info.count_total,
-        bytes: info.bytes_total,
-    }
-}
+/// It counts per thread, so that threads share nothing for being counted.
+const ALLOCATOR: Allocator = Allocator {
+    counted: |work| {
+        let info = allocation_counter::measure(work);
+        Allocations {
+            count: info.count_total,
+            bytes: info.bytes_total,
+        }
+    },
+    uncounted: |work| allocation_counter::opt_out(work),
+};

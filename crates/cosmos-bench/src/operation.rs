@@ -1,5 +1,6 @@
 //! The operation that is measured, and the account that it is for.
 
+use std::borrow::Borrow;
 use std::fmt::Debug;
 use std::future::Future;
 use std::hint::black_box;
@@ -76,11 +77,16 @@ async fn answer<S: Answers>(service: &mut S, key: &PartitionKey) -> Parts {
 
 /// Point reads of one partition.
 #[must_use]
-pub fn reads<'a, S: Answers + 'a>(name: &str, runtime: &'a Runtime, mut service: S) -> Subject<'a> {
+pub fn reads<'a, S: Answers + 'a>(
+    name: &str,
+    runtime: impl Borrow<Runtime> + 'a,
+    mut service: S,
+) -> Subject<'a> {
     let key = one_key();
     Subject::new(name, move |operations| {
-        run(runtime, many(&mut service, &key, operations));
+        run(runtime.borrow(), many(&mut service, &key, operations));
     })
+    .with_future(size_of::<S::Future>())
 }
 
 async fn many<S: Answers>(service: &mut S, key: &PartitionKey, operations: u32) {

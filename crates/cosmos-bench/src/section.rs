@@ -44,11 +44,12 @@ impl Section {
     /// Adds the row of a cost in a table of costs, beside what it adds to another.
     pub fn add_cost(&mut self, cost: &Cost, base: Option<&Cost>) {
         let own = [
-            cost.nanos,
-            cost.spread,
-            cost.least,
-            cost.allocations,
-            cost.bytes,
+            Some(cost.nanos),
+            Some(cost.spread),
+            Some(cost.least),
+            Some(cost.allocations),
+            Some(cost.bytes),
+            cost.future,
         ];
         let added = base.map(|base| {
             [
@@ -58,7 +59,7 @@ impl Section {
             ]
         });
         let added = added.map_or([None; 3], |added| added.map(Some));
-        self.add(cost.name.clone(), own.map(Some).into_iter().chain(added));
+        self.add(cost.name.clone(), own.into_iter().chain(added));
     }
 
     /// Prints the table.
@@ -101,7 +102,7 @@ impl Section {
 
 /// The columns of a table of costs; those with a plus are what is added.
 const COST_COLUMNS: &[&str] = &[
-    "ns", "+-", "least", "allocs", "bytes", "+ns", "+allocs", "+bytes",
+    "ns", "+-", "least", "allocs", "bytes", "future", "+ns", "+allocs", "+bytes",
 ];
 
 fn rounded(figure: f64) -> f64 {

@@ -39,7 +39,7 @@ pub(super) fn section(runtime: &Runtime, settings: &Settings, goals: &mut Report
         ),
         open(runtime),
     ];
-    let costs = costs(settings.rounds, settings.count, subjects);
+    let costs = costs(settings.rounds, settings.allocator, subjects);
     let [attempt, healthy] = [ATTEMPT, HEALTHY].map(|name| named(&costs, name));
     let mut section = Section::of_costs(TITLE, NOTE, &[], healthy);
     section.add_cost(attempt, None);
@@ -57,7 +57,7 @@ pub(super) fn section(runtime: &Runtime, settings: &Settings, goals: &mut Report
         let (kind, _) = name.split_once(':').unwrap_or((name, ""));
         section.add(
             format!("  {kind}, without the attempt itself"),
-            [None; 5].into_iter().chain(figures),
+            [None; 6].into_iter().chain(figures),
         );
     }
     section

@@ -42,7 +42,7 @@ pub(super) fn section(runtime: &Runtime, settings: &Settings, goals: &mut Report
         }),
     ];
     subjects.extend(peers::subjects(runtime));
-    let costs = costs(settings.rounds, settings.count, subjects);
+    let costs = costs(settings.rounds, settings.allocator, subjects);
     let leaf = named(&costs, LEAF);
     goals::healthy(goals, &costs);
     Section::of_costs(TITLE, NOTE, &costs, leaf)

@@ -68,7 +68,7 @@ pub(super) fn alone(runtime: &Runtime, settings: &Settings) -> Section {
         around(runtime, "AttemptTimeoutLayer", AttemptTimeoutLayer::new()),
         around(runtime, "BufferRequestLayer", BufferRequestLayer::new()),
     ];
-    let costs = costs(settings.rounds, settings.count, subjects);
+    let costs = costs(settings.rounds, settings.allocator, subjects);
     Section::of_costs(ALONE, ALONE_NOTE, &costs, &costs[0])
 }
 
@@ -82,7 +82,11 @@ where
 
 /// The stack grown from the leaf, a layer at a time, in the order of `stack.rs`.
 pub(super) fn in_place(runtime: &Runtime, settings: &Settings, goals: &mut Report) -> Section {
-    let costs = costs(settings.rounds, settings.count, grown(runtime, &account()));
+    let costs = costs(
+        settings.rounds,
+        settings.allocator,
+        grown(runtime, &account()),
+    );
     goals::layers(goals, &costs);
     let mut section = Section::of_costs(IN_PLACE, IN_PLACE_NOTE, &[], &Cost::default());
     let mut below = None;

@@ -9,19 +9,19 @@ mod layers;
 mod profile;
 mod threads;
 
-pub use profile::{Path, profile};
+pub use profile::{Path, Profiled};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::{Count, Machine, Report, Section, operation};
+use crate::{Allocator, Machine, Report, Section, operation};
 
 /// How to measure.
 #[derive(Copy, Clone, Debug)]
 pub struct Settings {
     /// How many rounds to take the median of.
     pub rounds: usize,
-    /// Counts allocations.
-    pub count: Count,
+    /// The program's allocator.
+    pub allocator: Allocator,
 }
 
 /// What was found.

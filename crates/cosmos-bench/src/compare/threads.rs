@@ -1,6 +1,7 @@
 //! One thread and two: what sharing costs.
 
 use std::sync::Barrier;
+use std::thread::ScopedJoinHandle;
 use std::time::Instant;
 
 use cosmos_core::PartitionKey;
@@ -9,6 +10,7 @@ use tower::Layer;
 
 use super::healthy::recommended;
 use super::{Settings, goals};
+use crate::cost::Allocator;
 use crate::instant::InstantLeaf;
 use crate::operation::{self, Answers, account, read};
 use crate::{Report, Section};
@@ -23,7 +25,7 @@ const OPERATIONS: usize = 4_000;
 const KEYS: usize = 1_000;
 
 /// What a thread took for an operation, in nanoseconds.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Default)]
 struct Taken {
     own: f64,
     wall: f64,
@@ -36,9 +38,12 @@ pub(super) fn section(settings: &Settings, goals: &mut Report) -> Section {
         .map(|number| PartitionKey::from(format!("p{number}")))
         .collect();
     let mut cases: Vec<(&str, Box<dyn FnMut(usize) -> Taken>)> = vec![
-        ("bare leaf", measuring(InstantLeaf::new(), one.clone())),
-        ("one partition", measuring(stack.clone(), one)),
-        ("many partitions", measuring(stack, many)),
+        (
+            "bare leaf",
+            measuring(settings, InstantLeaf::new(), one.clone()),
+        ),
+        ("one partition", measuring(settings, stack.clone(), one)),
+        ("many partitions", measuring(settings, stack, many)),
     ];
     let mut taken = vec![[Vec::new(), Vec::new()]; cases.len()];
     for round in 0..=settings.rounds.max(1) {
@@ -65,15 +70,25 @@ pub(super) fn section(settings: &Settings, goals: &mut Report) -> Section {
     section
 }
 
-fn measuring<S>(service: S, keys: Vec<PartitionKey>) -> Box<dyn FnMut(usize) -> Taken>
+fn measuring<S>(
+    settings: &Settings,
+    service: S,
+    keys: Vec<PartitionKey>,
+) -> Box<dyn FnMut(usize) -> Taken>
 where
     S: Answers + 'static,
 {
-    Box::new(move |threads| measure(&service, &keys, threads))
+    let allocator = settings.allocator;
+    Box::new(move |threads| measure(allocator, &service, &keys, threads))
 }
 
 /// Reads on so many threads at once, each with a clone of the service and a runtime.
-fn measure<S: Answers>(service: &S, keys: &[PartitionKey], threads: usize) -> Taken {
+fn measure<S: Answers>(
+    allocator: Allocator,
+    service: &S,
+    keys: &[PartitionKey],
+    threads: usize,
+) -> Taken {
     let start = Barrier::new(threads);
     let taken: Vec<Taken> = std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads)
@@ -82,29 +97,41 @@ fn measure<S: Answers>(service: &S, keys: &[PartitionKey], threads: usize) -> Ta
                 // Each begins elsewhere among the keys.
                 let keys = keys.iter().cycle().skip(number * keys.len() / 2);
                 scope.spawn(move || {
-                    let runtime = operation::runtime();
-                    operation::run(&runtime, read(&mut service, &operation::one_key()));
-                    start.wait();
-                    let (own, wall) = (ThreadTime::now(), now());
-                    operation::run(&runtime, async {
-                        for key in keys.take(OPERATIONS) {
-                            read(&mut service, key).await;
-                        }
-                    });
-                    Taken {
-                        own: each(own.elapsed()),
-                        wall: each(wall.elapsed()),
-                    }
+                    let mut taken = Taken::default();
+                    let mut keys = keys.take(OPERATIONS);
+                    (allocator.uncounted)(&mut || taken = timed(&mut service, &mut keys, start));
+                    taken
                 })
             })
             .collect();
-        let ended = running.into_iter().map(|thread| thread.join());
+        let ended = running.into_iter().map(ScopedJoinHandle::join);
         ended.map(|taken| taken.expect("no panic")).collect()
     });
     let mean = |of: fn(&Taken) -> f64| taken.iter().map(of).sum::<f64>() / each_of(taken.len());
     Taken {
         own: mean(|taken| taken.own),
         wall: mean(|taken| taken.wall),
+    }
+}
+
+/// One read of each key on this thread, once all threads are ready.
+fn timed<'a, S: Answers>(
+    service: &mut S,
+    keys: &mut dyn Iterator<Item = &'a PartitionKey>,
+    start: &Barrier,
+) -> Taken {
+    let runtime = operation::runtime();
+    operation::run(&runtime, read(service, &operation::one_key()));
+    start.wait();
+    let (own, wall) = (ThreadTime::now(), now());
+    operation::run(&runtime, async {
+        for key in keys {
+            read(service, key).await;
+        }
+    });
+    Taken {
+        own: each(own.elapsed()),
+        wall: each(wall.elapsed()),
     }
 }
 
