@@ -81,7 +81,7 @@ impl Instructions {
         println!("instructions per operation, {}", self.cpu);
         for (name, count) in &self.per_operation {
             let known = baseline.per_operation.get(name);
-            let known = known.map_or("none".to_owned(), |known| known.to_string());
+            let known = known.map_or("none".to_owned(), u64::to_string);
             println!("{name:<20} {count:>9}   baseline {known:>9}");
         }
     }

@@ -68,17 +68,17 @@ impl Section {
         if !self.note.is_empty() {
             println!("  {}", self.note);
         }
-        print!("{:<48}", "");
+        print!("{:<56}", "");
         for column in self.columns {
-            print!("{column:>10}");
+            print!("{column:>11}");
         }
         println!();
         for (name, figures) in &self.rows {
-            print!("{name:<48}");
+            print!("{name:<56}");
             for figure in figures {
                 match figure {
-                    Some(figure) => print!("{:>10}", shown(*figure)),
-                    None => print!("{:>10}", ""),
+                    Some(figure) => print!("{:>11}", shown(*figure)),
+                    None => print!("{:>11}", ""),
                 }
             }
             println!();

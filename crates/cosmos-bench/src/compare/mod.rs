@@ -6,6 +6,7 @@ mod failures;
 mod goals;
 mod healthy;
 mod layers;
+mod parts;
 mod profile;
 mod threads;
 
@@ -53,6 +54,7 @@ fn sections(runtime: &Runtime, settings: &Settings, goals: &mut Report) -> Vec<S
         healthy::section(runtime, settings, goals),
         layers::alone(runtime, settings),
         layers::in_place(runtime, settings, goals),
+        parts::section(settings),
         failures::section(runtime, settings, goals),
         threads::section(settings, goals),
     ]

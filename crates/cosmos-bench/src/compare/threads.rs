@@ -31,13 +31,16 @@ struct Taken {
     wall: f64,
 }
 
+/// Measures on so many threads.
+type Measure = Box<dyn FnMut(usize) -> Taken>;
+
 pub(super) fn section(settings: &Settings, goals: &mut Report) -> Section {
     let stack = recommended(&account()).layer(InstantLeaf::new());
     let one = vec![operation::one_key()];
     let many: Vec<_> = (0..KEYS)
         .map(|number| PartitionKey::from(format!("p{number}")))
         .collect();
-    let mut cases: Vec<(&str, Box<dyn FnMut(usize) -> Taken>)> = vec![
+    let mut cases = [
         (
             "bare leaf",
             measuring(settings, InstantLeaf::new(), one.clone()),
@@ -70,11 +73,7 @@ pub(super) fn section(settings: &Settings, goals: &mut Report) -> Section {
     section
 }
 
-fn measuring<S>(
-    settings: &Settings,
-    service: S,
-    keys: Vec<PartitionKey>,
-) -> Box<dyn FnMut(usize) -> Taken>
+fn measuring<S>(settings: &Settings, service: S, keys: Vec<PartitionKey>) -> Measure
 where
     S: Answers + 'static,
 {
@@ -115,9 +114,9 @@ fn measure<S: Answers>(
 }
 
 /// One read of each key on this thread, once all threads are ready.
-fn timed<'a, S: Answers>(
+fn timed<S: Answers>(
     service: &mut S,
-    keys: &mut dyn Iterator<Item = &'a PartitionKey>,
+    keys: &mut dyn Iterator<Item = &PartitionKey>,
     start: &Barrier,
 ) -> Taken {
     let runtime = operation::runtime();

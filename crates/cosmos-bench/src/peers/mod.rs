@@ -25,7 +25,6 @@ pub(crate) const LEFT_OUT: Option<&str> =
     Some("left out: tower-resilience and the Azure driver (build with --features peers)");
 
 /// The peers' point reads.
-
 pub(crate) fn subjects(runtime: &Runtime) -> Vec<Subject<'_>> {
     #[allow(unused_mut)]
     let mut subjects = vec![tower::subject(runtime)];
