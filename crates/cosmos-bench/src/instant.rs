@@ -34,6 +34,8 @@ pub enum Failure {
 #[derive(Clone, Debug)]
 pub struct InstantLeaf {
     answer: Arc<HeaderMap>,
+    // Made beforehand, so that failing takes the leaf no longer than answering.
+    failed: Arc<HeaderMap>,
     failure: Failure,
     failures: Failures,
 }
@@ -69,8 +71,11 @@ impl InstantLeaf {
     /// A leaf that fails in this way as often as it is told.
     #[must_use]
     pub fn failing_with(failure: Failure, failures: &Failures) -> Self {
+        let mut failed = answer_headers();
+        failed.insert(headers::RETRY_AFTER_MS, HeaderValue::from_static("0"));
         Self {
             answer: Arc::new(answer_headers()),
+            failed: Arc::new(failed),
             failure,
             failures: failures.clone(),
         }
@@ -94,16 +99,14 @@ impl<B> Service<Request<B>> for InstantLeaf {
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let mut response = Response::new(Full::from(documents::ITEM));
-        *response.headers_mut() = (*self.answer).clone();
-        if self.failures.take(request.uri().host().unwrap_or_default()) {
+        let fails = self.failures.take(request.uri().host().unwrap_or_default());
+        let headers = if fails { &self.failed } else { &self.answer };
+        *response.headers_mut() = HeaderMap::clone(headers);
+        if fails {
             *response.status_mut() = match self.failure {
                 Failure::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
                 Failure::Throttled => StatusCode::TOO_MANY_REQUESTS,
             };
-            let wait = headers::RETRY_AFTER_MS;
-            response
-                .headers_mut()
-                .insert(wait, HeaderValue::from_static("0"));
         }
         ready(Ok(response))
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cosmos_bench::InstantLeaf;
 use cosmos_bench::operation::{Answers, account, credential, one_key, read, run, runtime};
-use divan::{AllocProfiler, Bencher};
+use divan::{AllocProfiler, Bencher, Divan};
 use tower::Layer;
 use tower_cosmos::{
     AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, CircuitBreakerLayer, DeadlineLayer,
@@ -22,7 +22,8 @@ use tower_cosmos::{
 static ALLOCATOR: AllocProfiler = AllocProfiler::system();
 
 fn main() {
-    divan::main();
+    // Enough reads in a sample for the clock, and for what happens to all of them now and then.
+    Divan::default().sample_size(500).config_with_args().main();
 }
 
 fn reads<L>(bencher: Bencher<'_, '_>, layer: L)
