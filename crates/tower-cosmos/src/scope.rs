@@ -1,6 +1,6 @@
 //! A layer's view of the operation that a call belongs to.
 
-use cosmos_core::{FailureKind, Operation, Route, TransportError};
+use cosmos_core::{Entered, FailureKind, Operation, Route, TransportError};
 use http::{Request, Response};
 use tracing::Span;
 
@@ -19,16 +19,21 @@ pub(crate) struct Scope {
 impl Scope {
     /// `None`: the request is nothing of ours and is to pass untouched.
     pub(crate) fn enter<B>(request: &mut Request<B>) -> Option<Self> {
-        let entered = Route::enter(request, now())?;
-        let span = entered
-            .first
-            .then(|| operation_span(entered.route.operation()))
-            .filter(|span| !span.is_disabled())
-            .map(Box::new);
+        // Only the first layer has to know what time it is.
+        if let Some(route) = request.extensions().get::<Route>() {
+            return Some(Self {
+                route: route.clone(),
+                first: false,
+                span: None,
+            });
+        }
+        let Entered { route, first } = Route::enter(request, now())?;
+        let span = operation_span(route.operation());
+        let span = Some(span).filter(|span| !span.is_disabled());
         Some(Self {
-            route: entered.route,
-            first: entered.first,
-            span,
+            route,
+            first,
+            span: span.map(Box::new),
         })
     }
 

@@ -159,7 +159,7 @@ impl Operation {
         if database.contains('/') || container.contains('/') {
             return None;
         }
-        Some(format!("dbs/{database}/colls/{container}"))
+        Some(["dbs/", &database, "/colls/", &container].concat())
     }
 
     /// The operation of a request that no rule classifies, but which the caller means for the

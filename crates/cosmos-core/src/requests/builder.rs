@@ -67,6 +67,9 @@ impl fmt::Debug for RequestBuilder {
     }
 }
 
+/// Room for a request's headers and those that the layers add: they need not grow on the way.
+const ROOM: usize = 24;
+
 impl RequestBuilder {
     pub(super) fn new(method: Method, path: Path) -> Self {
         let (path, error) = match path.finish() {
@@ -76,7 +79,7 @@ impl RequestBuilder {
         Self {
             method,
             path,
-            headers: HeaderMap::new(),
+            headers: HeaderMap::with_capacity(ROOM),
             body: Bytes::new(),
             error,
         }

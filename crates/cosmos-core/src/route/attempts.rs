@@ -83,6 +83,18 @@ impl Route {
         }
     }
 
+    /// The last attempt begun under a call that has now returned, if there is nothing to settle.
+    #[must_use]
+    pub fn settled(&self, since: Position) -> Option<Attempt> {
+        let record = self.operation.record.lock();
+        let begun = record.attempts().get(since.0..)?;
+        let is_abandoned = |attempt: &Attempt| attempt.outcome == Outcome::Abandoned;
+        begun
+            .last()
+            .copied()
+            .filter(|_| !begun.iter().any(is_abandoned))
+    }
+
     /// Settles what was begun under a call that has now returned, and names the last attempt
     /// begun under it. `None`: the call sent nothing, so its result is not an attempt's.
     #[must_use]

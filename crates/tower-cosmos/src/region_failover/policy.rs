@@ -1,11 +1,10 @@
-use std::time::Instant;
-
 use cosmos_core::policy::failover::{self, FailoverLimits, Move, Refresh};
 use cosmos_core::policy::{Jitter, Verdict, fits};
 use cosmos_core::{Attempt, Budget, Reason, Route};
 use http::HeaderMap;
 
 use crate::Account;
+use crate::clock::now;
 use crate::retry::{Again, Decision, Policy, Refreshing};
 
 /// When, and within which budget, an operation moves to another region.
@@ -54,13 +53,7 @@ impl FailoverPolicy {
 }
 
 impl Policy for FailoverPolicy {
-    fn decide(
-        &self,
-        route: &Route,
-        attempt: &Attempt,
-        _: Option<&HeaderMap>,
-        now: Instant,
-    ) -> Decision {
+    fn decide(&self, route: &Route, attempt: &Attempt, _: Option<&HeaderMap>) -> Decision {
         let multi_write = self.account.is_multi_write();
         let verdict = route.verdict(multi_write, attempt.outcome);
         let Some(planned) =
@@ -82,7 +75,7 @@ impl Policy for FailoverPolicy {
                 self.account.request_refresh();
             }
             Refresh::AwaitAccount => {
-                if !fits(self.account.refresh_due_in(now), now, route.deadline()) {
+                if !fits(self.account.refresh_due_in(now()), now(), route.deadline()) {
                     self.account.request_refresh();
                     return Decision::Surface;
                 }
@@ -92,7 +85,7 @@ impl Policy for FailoverPolicy {
             }
         }
         match self.onward(route, verdict, planned, attempt) {
-            Some(again) if fits(again.wait, now, route.deadline()) => {
+            Some(again) if fits(again.wait, now(), route.deadline()) => {
                 route.with_spent(|spent| spent.spend(planned.budget));
                 Decision::Again(again)
             }

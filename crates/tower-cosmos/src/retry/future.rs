@@ -243,8 +243,9 @@ where
     B: Clone + 'static,
 {
     fn decide(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
-        let now = now();
-        let Some(mut attempt) = scope.route.conclude(self.position, now) else {
+        let route = &scope.route;
+        let settled = route.settled(self.position);
+        let Some(mut attempt) = settled.or_else(|| route.conclude(self.position, now())) else {
             return Decision::Surface;
         };
         let headers = match result {
@@ -259,7 +260,7 @@ where
             // Every region is excluded: the one request that may be sent has been.
             return Decision::Surface;
         }
-        self.policy.decide(&scope.route, &attempt, headers, now)
+        self.policy.decide(route, &attempt, headers)
     }
 
     fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {

@@ -17,7 +17,7 @@ mod future;
 mod kept;
 mod service;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cosmos_core::{Attempt, Route, Steering};
 use futures::future::BoxFuture;
@@ -36,13 +36,7 @@ pub trait Policy {
     /// Decides on a failed or answered attempt, spending from a budget if it is to be repeated.
     ///
     /// `headers` are the answer's, where there is one.
-    fn decide(
-        &self,
-        route: &Route,
-        attempt: &Attempt,
-        headers: Option<&HeaderMap>,
-        now: Instant,
-    ) -> Decision;
+    fn decide(&self, route: &Route, attempt: &Attempt, headers: Option<&HeaderMap>) -> Decision;
 }
 
 /// What a policy decided.

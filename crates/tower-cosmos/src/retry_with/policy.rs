@@ -1,9 +1,10 @@
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cosmos_core::policy::{Jitter, Verdict, fits, retry_with};
 use cosmos_core::{Attempt, Reason, Route, headers};
 use http::HeaderMap;
 
+use crate::clock::now;
 use crate::retry::{Again, Decision, Policy};
 
 /// When a request that was answered with 449 is sent again.
@@ -27,13 +28,7 @@ impl Policy for RetryWithPolicy {
         route.put_header(headers::NO_RETRY_449, headers::value::TRUE);
     }
 
-    fn decide(
-        &self,
-        route: &Route,
-        attempt: &Attempt,
-        _: Option<&HeaderMap>,
-        now: Instant,
-    ) -> Decision {
+    fn decide(&self, route: &Route, attempt: &Attempt, _: Option<&HeaderMap>) -> Decision {
         // The account's mode does not matter for 449.
         let verdict = route.verdict(false, attempt.outcome);
         if verdict != Verdict::RetryWith || !route.lists(attempt.region) {
@@ -42,7 +37,7 @@ impl Policy for RetryWithPolicy {
         let deadline = route.deadline();
         let wait = route.with_spent(|spent| {
             let wait = retry_with::wait(self.total_wait, spent.retried_with(), self.jitter)
-                .filter(|wait| fits(*wait, now, deadline))?;
+                .filter(|wait| fits(*wait, now(), deadline))?;
             spent.spend_retry_with(wait);
             Some(wait)
         });

@@ -1,10 +1,11 @@
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cosmos_core::policy::{Verdict, fits};
 use cosmos_core::{Attempt, Budget, Reason, Route, Steering};
 use http::HeaderMap;
 
 use crate::Account;
+use crate::clock::now;
 use crate::retry::{Again, Decision, Policy};
 
 /// When, and where, an operation is sent again after 404/1002.
@@ -43,16 +44,11 @@ impl SessionRetryPolicy {
 }
 
 impl Policy for SessionRetryPolicy {
-    fn decide(
-        &self,
-        route: &Route,
-        attempt: &Attempt,
-        _: Option<&HeaderMap>,
-        now: Instant,
-    ) -> Decision {
+    fn decide(&self, route: &Route, attempt: &Attempt, _: Option<&HeaderMap>) -> Decision {
         let multi_write = self.account.is_multi_write();
         let verdict = route.verdict(multi_write, attempt.outcome);
-        if verdict != Verdict::SessionNotAvailable || !fits(Duration::ZERO, now, route.deadline()) {
+        if verdict != Verdict::SessionNotAvailable || !fits(Duration::ZERO, now(), route.deadline())
+        {
             return Decision::Surface;
         }
         self.onward(route).map_or(Decision::Surface, |steering| {

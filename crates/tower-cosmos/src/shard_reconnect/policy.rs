@@ -1,9 +1,10 @@
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cosmos_core::policy::{fits, reconnect};
 use cosmos_core::{Attempt, Reason, Route, Steering};
 use http::HeaderMap;
 
+use crate::clock::now;
 use crate::retry::{Again, Decision, Policy};
 
 /// When a request whose connection broke is sent again.
@@ -19,17 +20,11 @@ impl Default for ReconnectPolicy {
 }
 
 impl Policy for ReconnectPolicy {
-    fn decide(
-        &self,
-        route: &Route,
-        attempt: &Attempt,
-        _: Option<&HeaderMap>,
-        now: Instant,
-    ) -> Decision {
+    fn decide(&self, route: &Route, attempt: &Attempt, _: Option<&HeaderMap>) -> Decision {
         let rules = route.rules();
         if !reconnect::reconnects(rules.operation, rules.retry_writes, attempt)
             || !route.lists(attempt.region)
-            || !fits(Duration::ZERO, now, route.deadline())
+            || !fits(Duration::ZERO, now(), route.deadline())
         {
             return Decision::Surface;
         }

@@ -1,10 +1,9 @@
-use std::time::Instant;
-
 use cosmos_core::policy::throttle::{self, ThrottleLimits};
 use cosmos_core::policy::{Jitter, Verdict, fits};
 use cosmos_core::{Attempt, Reason, Route};
 use http::HeaderMap;
 
+use crate::clock::now;
 use crate::retry::{Again, Decision, Policy};
 
 /// When a throttled request is sent again.
@@ -15,13 +14,7 @@ pub struct ThrottlePolicy {
 }
 
 impl Policy for ThrottlePolicy {
-    fn decide(
-        &self,
-        route: &Route,
-        attempt: &Attempt,
-        headers: Option<&HeaderMap>,
-        now: Instant,
-    ) -> Decision {
+    fn decide(&self, route: &Route, attempt: &Attempt, headers: Option<&HeaderMap>) -> Decision {
         // The account's mode does not matter for 429.
         let verdict = route.verdict(false, attempt.outcome);
         // A region that has left the account cannot be asked again.
@@ -33,7 +26,7 @@ impl Policy for ThrottlePolicy {
         let wait = route.with_spent(|spent| {
             let throttled = spent.throttled(attempt.region);
             let wait = throttle::wait(self.limits, throttled, hint, self.jitter)
-                .filter(|wait| fits(*wait, now, deadline))?;
+                .filter(|wait| fits(*wait, now(), deadline))?;
             spent.spend_throttle(attempt.region, wait);
             Some(wait)
         });
