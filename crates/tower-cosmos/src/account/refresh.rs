@@ -45,8 +45,6 @@ pub(super) struct Refresher {
     settings: RefreshSettings,
     discovery: bool,
     flight: Flight,
-    // Somebody cannot wait until a refresh that rests is due.
-    hurry: Arc<Notify>,
     tasks: Mutex<Tasks>,
     finished: watch::Sender<Finished>,
 }
@@ -54,6 +52,8 @@ pub(super) struct Refresher {
 #[derive(Default)]
 struct Tasks {
     refresh: Option<AbortHandle>,
+    // Of that refresh: somebody cannot wait until it is due, if it rests.
+    hurry: Option<Arc<Notify>>,
     background: Option<AbortHandle>,
 }
 
@@ -86,7 +86,6 @@ impl Refresher {
             settings,
             discovery,
             flight: Flight::default(),
-            hurry: Arc::default(),
             tasks: Mutex::default(),
             finished,
         }
@@ -184,7 +183,9 @@ pub(super) async fn wait_for_topology(
 fn start(inner: &Arc<Inner>) -> Stage {
     let stage = start_rested(inner, Duration::ZERO);
     if stage == Stage::Scheduled {
-        inner.refresher.hurry.notify_one();
+        if let Some(hurry) = &inner.refresher.tasks.lock().hurry {
+            hurry.notify_one();
+        }
     }
     stage
 }
@@ -210,11 +211,12 @@ fn start_rested(inner: &Arc<Inner>, rest: Duration) -> Stage {
         ticket,
         error: None,
     };
-    let hurry = Arc::clone(&refresher.hurry);
-    let task = runtime.spawn(run(slot, hurry)).abort_handle();
+    let hurry = Arc::<Notify>::default();
+    let task = runtime.spawn(run(slot, Arc::clone(&hurry))).abort_handle();
     let lonely = {
         let mut tasks = refresher.tasks.lock();
         tasks.refresh = Some(task);
+        tasks.hurry = Some(hurry);
         // A background task ends with its runtime, which may not be the last one.
         let background = tasks.background.as_ref();
         background.is_none_or(AbortHandle::is_finished)
