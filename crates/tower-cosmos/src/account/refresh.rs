@@ -182,10 +182,10 @@ pub(super) async fn wait_for_topology(
 /// `Idle` means that there is no runtime to run it in, or nothing to read.
 fn start(inner: &Arc<Inner>) -> Stage {
     let stage = start_rested(inner, Duration::ZERO);
-    if stage == Stage::Scheduled {
-        if let Some(hurry) = &inner.refresher.tasks.lock().hurry {
-            hurry.notify_one();
-        }
+    if stage == Stage::Scheduled
+        && let Some(hurry) = &inner.refresher.tasks.lock().hurry
+    {
+        hurry.notify_one();
     }
     stage
 }
