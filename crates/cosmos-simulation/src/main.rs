@@ -1,5 +1,6 @@
 //! Runs schedules of the simulation, as many as are asked for.
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,14 +15,14 @@ use tokio::time::Instant;
 #[derive(Debug, Parser)]
 struct Options {
     /// How many schedules to run.
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
     /// The number of the first one.
     #[arg(long, default_value_t = 0)]
     start: u64,
     /// On how many threads; by default one for each core.
     #[arg(long)]
-    threads: Option<usize>,
+    threads: Option<NonZeroUsize>,
     /// Goes on after a schedule that breaks a rule, and lists them all.
     #[arg(long)]
     all: bool,
@@ -31,7 +32,8 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let threads = options
         .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(2, Into::into));
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(2, NonZeroUsize::get);
     let began = Instant::now();
     let (tally, found) = hunt(&options, threads);
     if found.is_empty() {
