@@ -74,7 +74,10 @@ fn applies(plan: &Plan, done: &Done) -> bool {
                 partition, until, ..
             } => {
                 let before = change.at < done.began && *until > done.ended;
-                is_write && *partition == operation.partition && !before
+                // Callers who name the range name one for every other partition.
+                let is_its = *partition == operation.partition
+                    || operation.named && *partition % 2 == operation.partition % 2;
+                is_write && is_its && !(before && *partition == operation.partition)
             }
         };
         moves && change.at <= done.ended
