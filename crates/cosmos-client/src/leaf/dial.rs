@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use cosmos_core::{BoxError, FailureKind, Sent, TransportError, find_cause};
 use http::Uri;
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use tower_service::Service;
 
@@ -49,7 +49,7 @@ impl Dial {
                     .await
                     .map_err(undialled)?;
                 let stream = connector.call(uri).await.map_err(undialled)?;
-                Ok(Wire(Box::new(stream)))
+                Ok(Box::new(stream) as Wire)
             })
         }))
     }
@@ -76,62 +76,17 @@ impl fmt::Debug for Dial {
     }
 }
 
-trait Transport: Read + Write + Connection + Unpin + Send {}
+/// What HTTP needs of a connection.
+pub(super) trait Transport: Read + Write + Connection + Unpin + Send {}
 
 impl<T: Read + Write + Connection + Unpin + Send> Transport for T {}
 
 /// An open connection, whoever opened it.
-pub(super) struct Wire(Box<dyn Transport>);
-
-impl Wire {
-    fn inner(self: Pin<&mut Self>) -> Pin<&mut (dyn Transport + 'static)> {
-        Pin::new(&mut *self.get_mut().0)
-    }
-}
+pub(super) type Wire = Box<dyn Transport>;
 
 impl Connection for Wire {
     fn connected(&self) -> Connected {
-        self.0.connected()
-    }
-}
-
-impl Read for Wire {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.inner().poll_read(cx, buffer)
-    }
-}
-
-impl Write for Wire {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.inner().poll_write(cx, buffer)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.inner().poll_write_vectored(cx, buffers)
+        (**self).connected()
     }
 }
 
