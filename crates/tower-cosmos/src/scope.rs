@@ -19,22 +19,12 @@ pub(crate) struct Scope {
 impl Scope {
     /// `None`: the request is nothing of ours and is to pass untouched.
     pub(crate) fn enter<B>(request: &mut Request<B>) -> Option<Self> {
-        // Only the first layer has to know what time it is.
-        if let Some(route) = request.extensions().get::<Route>() {
-            return Some(Self {
-                route: route.clone(),
-                first: false,
-                span: None,
-            });
-        }
-        let Entered { route, first } = Route::enter(request, now())?;
-        let span = operation_span(route.operation());
-        let span = Some(span).filter(|span| !span.is_disabled());
-        Some(Self {
-            route,
-            first,
-            span: span.map(Box::new),
-        })
+        let Entered { route, first } = Route::enter_with(request, now)?;
+        let span = first
+            .then(|| operation_span(route.operation()))
+            .filter(|span| !span.is_disabled())
+            .map(Box::new);
+        Some(Self { route, first, span })
     }
 
     /// Makes the operation's span current while a layer works on it.

@@ -4,6 +4,7 @@
 //! request makes it from the request and the caller's [`OperationOptions`]; the others find it.
 
 mod attempts;
+mod entering;
 mod observer;
 mod options;
 mod original;
@@ -20,6 +21,7 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 pub use attempts::Position;
+pub use entering::Entered;
 pub use observer::{
     AnswerListener, AttemptObserver, Breaker, Ended, RangeLookup, Toll, WriteRegionMemory,
 };
@@ -92,34 +94,6 @@ pub struct Route {
 }
 
 impl Route {
-    /// Finds the request's route, or makes it: then this layer is the operation's first.
-    ///
-    /// Returns `None` for a request that is nothing of Cosmos DB and carries no options: it is to
-    /// pass through untouched.
-    #[must_use]
-    pub fn enter<B>(request: &mut http::Request<B>, now: Instant) -> Option<Entered> {
-        if let Some(route) = request.extensions().get::<Self>() {
-            return Some(Entered {
-                route: route.clone(),
-                first: false,
-            });
-        }
-        let operation = operation_of(request)?;
-        let options = request.extensions().get::<OperationOptions>();
-        let route = Self::make(operation, options, now, |target| {
-            target.read(operation, request);
-        });
-        request.extensions_mut().insert(route.clone());
-        Some(Entered { route, first: true })
-    }
-
-    /// Whether a request is one for an account, so that [`enter`](Self::enter) finds or makes a
-    /// route.
-    #[must_use]
-    pub fn concerns<B>(request: &http::Request<B>) -> bool {
-        request.extensions().get::<Self>().is_some() || operation_of(request).is_some()
-    }
-
     /// The route of an operation that begins now.
     #[must_use]
     pub fn new(operation: Operation, options: Option<&OperationOptions>, now: Instant) -> Self {
@@ -371,14 +345,6 @@ fn of_account<T>(planted: &OnceLock<(AccountId, T)>, account: AccountId) -> Opti
     (*owner == account).then_some(planted)
 }
 
-fn operation_of<B>(request: &http::Request<B>) -> Option<Operation> {
-    let method = request.method();
-    let classified = Operation::classify(method, request.uri().path(), request.headers());
-    // Options say that it is meant for the account, so it goes where metadata goes.
-    let meant = || request.extensions().get::<OperationOptions>().is_some();
-    classified.or_else(|| meant().then(|| Operation::unclassified(method)))
-}
-
 impl fmt::Debug for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Route")
@@ -387,13 +353,4 @@ impl fmt::Debug for Route {
             .field("journal", &self.journal())
             .finish_non_exhaustive()
     }
-}
-
-/// What [`Route::enter`] found or made.
-#[derive(Debug)]
-pub struct Entered {
-    /// The route.
-    pub route: Route,
-    /// Whether it was made just now.
-    pub first: bool,
 }

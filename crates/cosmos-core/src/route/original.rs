@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, Version};
 use http_body::Body as _;
 use http_body_util::Full;
@@ -109,13 +110,11 @@ fn is_same_value(one: &HeaderValue, other: &HeaderValue) -> bool {
 }
 
 fn is_same_uri(one: &Uri, other: &Uri) -> bool {
-    let texts = |uri: &Uri| {
-        let path = uri.path_and_query().map(|path| path.as_str().as_ptr());
-        let authority = uri.authority().map(|authority| authority.as_str().as_ptr());
-        (path, authority)
-    };
-    // What begins at one place may end at another.
-    texts(one) == texts(other) && one == other
+    let path = |uri| Uri::path_and_query(uri).map_or("", PathAndQuery::as_str);
+    let authority = |uri| Uri::authority(uri).map_or("", Authority::as_str);
+    is_same(path(one).as_bytes(), path(other).as_bytes())
+        && is_same(authority(one).as_bytes(), authority(other).as_bytes())
+        && one.scheme() == other.scheme()
 }
 
 /// The bytes of a body that has them all at hand.
