@@ -329,6 +329,12 @@ pub(crate) fn is_lookup(entry: &WireEntry) -> bool {
     of_a_container && entry.method == "GET" && !entry.activity_id.as_ref().is_some_and(by_caller)
 }
 
+/// How many such requests the account has seen.
+pub(crate) fn lookups(world: &World) -> usize {
+    let log = world.account.wire_log();
+    log.iter().filter(|entry| is_lookup(entry)).count()
+}
+
 pub(crate) fn limits(layer: AttemptTimeoutLayer) -> AttemptTimeoutLayer {
     layer.data(ATTEMPT).metadata(ATTEMPT).idle(ATTEMPT)
 }

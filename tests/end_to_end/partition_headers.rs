@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 
 use crate::harness::{
-    A, B, World, all_succeeded, for_both, is_lookup, read_container, regions, status,
+    A, B, World, all_succeeded, for_both, is_lookup, lookups, read_container, regions, status,
 };
 use crate::partitions::{Keys, range, range_of, read_of, write_of};
 
@@ -75,18 +75,10 @@ async fn a_map_is_read_once_and_again_when_an_answer_names_another_range() {
         let client = world.client(protocol);
         let keys = Keys::of(&world).await;
         let (parent, of_parent, _) = keys.parted();
-        let lookups = || {
-            world
-                .account
-                .wire_log()
-                .iter()
-                .filter(|e| is_lookup(e))
-                .count()
-        };
         let requests = || keys.all().into_iter().map(|key| read_of(&key));
         all_succeeded("first", &world.send_all(&client, requests()).await);
         // Properties, ranges, and that there are no more of these.
-        assert_eq!(lookups(), 3, "{}", world.wire());
+        assert_eq!(lookups(&world), 3, "{}", world.wire());
         let moves = world.account.moves();
         let number = parent.parse().unwrap();
         moves
@@ -102,14 +94,14 @@ async fn a_map_is_read_once_and_again_when_an_answer_names_another_range() {
         crate::harness::eventually("the map is read", || async {
             let seen = world.send(&client, read_of(&of_parent[0])).await;
             all_succeeded("known", &[seen]);
-            lookups() == 5
+            lookups(&world) == 5
         })
         .await;
         for key in keys.all() {
             let seen = world.send(&client, read_of(&key)).await;
             assert_eq!(range(&seen), Some(range_of(&world, &key).await));
         }
-        assert_eq!(lookups(), 5, "{}", world.wire());
+        assert_eq!(lookups(&world), 5, "{}", world.wire());
         world.check();
     })
     .await;

@@ -11,8 +11,8 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    A, B, World, all_succeeded, attempts, eventually, for_both, is_lookup, no_slot_is_left,
-    regions, status,
+    A, B, World, all_succeeded, attempts, eventually, for_both, is_lookup, lookups,
+    no_slot_is_left, regions, status,
 };
 use crate::load::Load;
 use crate::partitions::{Keys, range, range_of, read_of, revision_of, write_of};
@@ -111,18 +111,10 @@ async fn a_container_that_is_replaced_under_load_is_known_by_its_answers() {
         let all = keys.all();
         let writes = Load::start(&world, &client, move |n| write_of(&all[n % all.len()]));
         let moves = world.account.moves();
-        let lookups = || {
-            world
-                .account
-                .wire_log()
-                .iter()
-                .filter(|e| is_lookup(e))
-                .count()
-        };
-        let before = lookups();
+        let before = lookups(&world);
         let replaced = moves.replace_container("shop", "orders", "/pk", 5);
         replaced.await.unwrap();
-        eventually("it is read again", || async { lookups() > before }).await;
+        eventually("it is read again", || async { lookups(&world) > before }).await;
         eventually("every range is known", || async {
             let mut known = BTreeSet::new();
             for key in keys.all() {

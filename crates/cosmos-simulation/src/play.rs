@@ -145,7 +145,7 @@ async fn perform(
     }
 }
 
-/// The operations of a plan, each with its time, and those that find out in the end how all stands.
+/// The operations of a plan, each with its time.
 fn operations(plan: &Plan) -> Vec<(Duration, Operation)> {
     let each = |burst: &crate::plan::Burst| {
         let count = u32::try_from(burst.count).unwrap_or(u32::MAX);

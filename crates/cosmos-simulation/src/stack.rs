@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cosmos_core::health::BreakerOptions;
-use cosmos_core::policy::Jitter;
 use cosmos_core::retry_guard::RetryGuardOptions;
 use cosmos_testbed::ScriptedAccount;
 use cosmos_tests::foreign::Again;
+use cosmos_tests::kinds::Kind;
 use cosmos_tests::{Req, Res, Stack, boxed, breaker, credential};
 use http::HeaderMap;
 use parking_lot::Mutex;
@@ -14,9 +14,8 @@ use tokio::sync::Semaphore;
 use tower::limit::{ConcurrencyLimitLayer, GlobalConcurrencyLimitLayer};
 use tower::{Layer, ServiceExt};
 use tower_cosmos::{
-    Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, CircuitBreakerLayer,
-    DeadlineLayer, EndpointLayer, PartitionLayer, PpafLayer, RegionFailoverLayer, RetryWithLayer,
-    SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
+    Account, AttemptTimeoutLayer, BufferLayer, CircuitBreakerLayer, DeadlineLayer, PpafLayer,
+    SessionRetryLayer, SigningLayer,
 };
 
 use tower_cosmos::circuit_breaker::Circuits;
@@ -80,15 +79,12 @@ impl Client {
             Over::Deadline(Some(timeout)) => {
                 boxed(DeadlineLayer::new().timeout(timeout).layer(inner))
             }
-            Over::Failover => {
-                let layer = RegionFailoverLayer::new(account).jitter(Jitter::None);
-                boxed(layer.layer(inner))
-            }
+            Over::Failover => Kind::Failover.wrap(&account, inner),
             Over::Session { hub_only } => {
                 let layer = SessionRetryLayer::new(account).hub_only(hub_only);
                 boxed(layer.layer(inner))
             }
-            Over::Partition => boxed(PartitionLayer::new(account).layer(inner)),
+            Over::Partition => Kind::Partition.wrap(&account, inner),
             Over::Ppaf => {
                 let layer = PpafLayer::new(account);
                 self.write_regions.push(layer.write_regions());
@@ -102,15 +98,13 @@ impl Client {
                 self.circuits.push(layer.circuits());
                 boxed(layer.layer(inner))
             }
-            Over::SessionToken => boxed(SessionTokenLayer::new(account).layer(inner)),
-            Over::RetryWith => boxed(RetryWithLayer::new().jitter(Jitter::None).layer(inner)),
-            Over::Throttle => boxed(ThrottleRetryLayer::new().jitter(Jitter::None).layer(inner)),
-            Over::Reconnect => boxed(ShardReconnectLayer::new().layer(inner)),
-            Over::Endpoint => boxed(EndpointLayer::new(account).layer(inner)),
-            Over::BufferRequest => boxed(BufferRequestLayer::new().layer(inner)),
-            Over::AttemptTimeout => {
-                boxed(BufferLayer::new().layer(AttemptTimeoutLayer::new().layer(inner)))
-            }
+            Over::SessionToken => Kind::SessionToken.wrap(&account, inner),
+            Over::RetryWith => Kind::RetryWith.wrap(&account, inner),
+            Over::Throttle => Kind::Throttle.wrap(&account, inner),
+            Over::Reconnect => Kind::Reconnect.wrap(&account, inner),
+            Over::Endpoint => Kind::Endpoint.wrap(&account, inner),
+            Over::BufferRequest => Kind::BufferRequest.wrap(&account, inner),
+            Over::AttemptTimeout => Kind::AttemptTimeout.wrap(&account, inner),
             Over::Timeout(limit) => boxed(tower::timeout::TimeoutLayer::new(limit).layer(inner)),
             Over::Limit(permits) => boxed(ConcurrencyLimitLayer::new(permits).layer(inner)),
             Over::Shed => boxed(tower::load_shed::LoadShedLayer::new().layer(inner)),

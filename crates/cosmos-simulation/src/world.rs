@@ -139,16 +139,8 @@ impl World {
     fn answer(&self, purpose: Purpose, entry: &WireEntry) -> Option<Step> {
         let number = entry.header(NUMBER.as_str()).parse().ok();
         let operation = number.and_then(|number: usize| self.operations.get(number));
-        let asked = operation.map_or(
-            Asked {
-                purpose,
-                data: None,
-            },
-            |operation| Asked {
-                purpose,
-                ..Asked::by(operation)
-            },
-        );
+        let data = operation.and_then(|operation| Asked::by(operation).data);
+        let asked = Asked { purpose, data };
         let fault = self.fault(asked, entry);
         if let (Some(operation), Some(wait)) = (number, fault.and_then(|fault| fault.does.hint())) {
             let at = entry.at;
@@ -158,23 +150,16 @@ impl World {
                 wait,
             });
         }
-        let step = match fault.and_then(|fault| fault.does.step()) {
-            Some(step) => Some(step),
-            None if purpose == Purpose::Data => Some(self.well(asked, entry)),
-            None => None,
+        let step = fault.and_then(|fault| fault.does.step());
+        let step = if purpose == Purpose::Data {
+            let step = step.unwrap_or_else(|| self.well(asked, entry));
+            let answer = self.answers.fetch_add(1, Ordering::Relaxed);
+            let answer = format!("{}-{answer}", entry.header(NUMBER.as_str()));
+            step.header(ANSWER, &answer)
+        } else {
+            step?
         };
-        let after = fault.map_or(Duration::ZERO, |fault| fault.after);
-        let step = match (step, purpose) {
-            (Some(step), Purpose::Data) => {
-                let answer = self.answers.fetch_add(1, Ordering::Relaxed);
-                Some(step.header(
-                    ANSWER,
-                    &format!("{}-{answer}", entry.header(NUMBER.as_str())),
-                ))
-            }
-            (step, _) => step,
-        };
-        step.map(|step| step.after(after))
+        Some(step.after(fault.map_or(Duration::ZERO, |fault| fault.after)))
     }
 
     fn fault(&self, asked: Asked, entry: &WireEntry) -> Option<&Fault> {
