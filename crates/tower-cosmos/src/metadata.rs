@@ -111,6 +111,8 @@ impl Breaker for Lenient {
         false
     }
 
+    fn renew(&self, _: Partition<'_>, _: Region, _: u64, _: Instant) {}
+
     fn release(&self, _: Partition<'_>, _: Region, _: u64, _: Instant) {}
 
     fn ended(&self, _: &Ended<'_>, _: Instant) -> bool {

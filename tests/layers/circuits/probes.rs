@@ -172,6 +172,27 @@ async fn a_probe_that_hangs_leaves_its_operation_time_for_another_region() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_probe_with_a_late_head_and_a_slow_body_is_alone_until_it_ends() {
+    let (lab, circuits) = watched(Document::multi_write(["A", "B", "C"]));
+    trip(&lab, "0").await;
+    tokio::time::sleep(s(60)).await;
+    let slow = Step::status(200, 0).after(ms(5_500)).stalling();
+    lab.regions.script("A", [slow]);
+    let (probe, ()) = tokio::join!(lab.send(of("0", read())), async {
+        // The lease is for 7 s, the body is given up after 10.5 s.
+        for _ in 0..10 {
+            tokio::time::sleep(s(1)).await;
+            assert_eq!(lab.send(of("0", read())).await.status().code(), 200);
+        }
+    });
+    assert_eq!(probe.status().code(), 200);
+    assert_eq!(lab.wire().regions(), format!("A{}", " B".repeat(11)));
+    assert_eq!(circuits.counters().probes, 1);
+    let circuit = circuit(&circuits, "0", "A").unwrap();
+    assert_eq!(circuit.state, State::Unhealthy);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_probe_that_is_dropped_at_any_point_frees_its_lease() {
     let lab = lab();
     trip(&lab, "0").await;

@@ -166,6 +166,15 @@ impl Circuits {
         })
     }
 
+    /// The attempt gives a sign of life: its lease lasts from here on, if it still has it.
+    pub fn renew(&self, partition: Partition<'_>, region: Region, sequence: u64, now: Instant) {
+        // That a lease had run out was not told, so neither is that it is held again.
+        let _ = self.change(partition, region, now, |health| {
+            health.renew(&self.settings, sequence, now);
+            false
+        });
+    }
+
     /// Gives the lease of an attempt back without a verdict, so that the next request may probe.
     /// Tells if it was still held.
     pub fn release(

@@ -145,6 +145,13 @@ impl Health {
         }
     }
 
+    /// The attempt gives a sign of life: its lease, unless another has it by now, lasts from here.
+    pub fn renew(&mut self, settings: &BreakerSettings, sequence: u64, now: Instant) {
+        if let Condition::Open(open) = &mut self.0 {
+            open.renew(settings, sequence, now);
+        }
+    }
+
     /// Gives the lease of an attempt back without a verdict, unless another has it by now: the next
     /// request may probe.
     pub fn release(&mut self, sequence: u64, now: Instant) {

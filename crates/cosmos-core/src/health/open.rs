@@ -1,7 +1,8 @@
 //! An open circuit: who may probe, and whose outcome counts.
 //!
-//! A lease that has run out is free for the next request. As long as none has taken it, the verdict
-//! of its holder still counts: it is late, but nobody knows better.
+//! A lease runs out when its holder gives no sign of life for so long that it may be gone. Then it
+//! is free for the next request. As long as none has taken it, its holder is still heard: it is
+//! late, but nobody knows better.
 
 use std::time::{Duration, Instant};
 
@@ -83,6 +84,12 @@ impl Open {
         self.lease = Lease::Held;
         self.holder = sequence;
         self.due = now + settings.lease_limit;
+    }
+
+    pub(super) fn renew(&mut self, settings: &BreakerSettings, sequence: u64, now: Instant) {
+        if self.is_held_by(sequence) {
+            self.due = now + settings.lease_limit;
+        }
     }
 
     pub(super) fn release(&mut self, sequence: u64, now: Instant) {

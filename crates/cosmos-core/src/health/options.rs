@@ -111,7 +111,8 @@ impl BreakerOptions {
         self
     }
 
-    /// How old a probe's lease may get: the limit of an attempt and a little more.
+    /// How long a probe may be silent before another may go: longer than an attempt waits for a
+    /// head, or for the next piece of a body.
     pub fn lease_limit(mut self, limit: Duration) -> Self {
         self.lease_limit = Some(limit);
         self

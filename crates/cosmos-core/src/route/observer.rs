@@ -76,6 +76,9 @@ pub trait Breaker: Send + Sync + fmt::Debug {
         now: Instant,
     ) -> bool;
 
+    /// The attempt that holds a lease is alive.
+    fn renew(&self, partition: Partition<'_>, region: Region, sequence: u64, now: Instant);
+
     /// Gives a lease back whose attempt never began.
     fn release(&self, partition: Partition<'_>, region: Region, sequence: u64, now: Instant);
 

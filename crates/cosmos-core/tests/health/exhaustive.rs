@@ -35,28 +35,28 @@ use crate::{Changed, Patient, failure, neutral, success};
 /// | wS, wF, wN | a write |
 /// | =F, =S, =N | a reconnect of the failure that was counted last (or tripped) |
 /// | ~F | attempt 100, a probe that was dropped, is settled as failed |
-/// | take, give | attempt 101 asks for the lease; attempt 100 gives it back |
+/// | take, give, live | attempt 101 asks for the lease; attempt 100 gives it back, gives a sign of life |
 const TABLE: &str = "
-         S       F       N   F-    S-   lS      lF      lN  lS-  pS   pF pN      xS xF wS      wF      wN  =F =S     =N    ~F take give
-new      .       some    .   some  .    .       some    .   .    .    .  .       .  .  .       write   .   .  .      .     .  .    .
-some     run0    some+   .   some+ run0 run0    some+   .   run0 .    .  .       .  .  ws      write+  .   .  new    new   .  .    .
-brink    run0    UT      .   UT    run0 run0    UT      .   run0 .    .  .       .  .  ws      write+  .   .  run0   some+ .  .    .
-run0     .       some+   .   some+ .    .       some+   .   .    .    .  .       .  .  ws      write+  .   .  .      .     .  .    .
-old      new     some    new some  new  new     some    new new  .    .  .       .  .  new     write   new .  new    new   .  .    .
-shut     shut+s  shut+f  .   .     .    shut+s  shut+f  .   .    .    .  .       .  .  shut+ws shut+wf .   .  shut+s .     .  .    .
-shut+s   .       shut+sf .   .     .    .       shut+sf .   .    .    .  .       .  .  ws      write+  .   .  .      .     .  .    .
-shut+f   shut+sf some+   .   .     .    shut+sf some+   .   .    .    .  .       .  .  ws      write+  .   .  shut+s shut  .  .    .
-shut-old new     some    new some  new  new     some    new new  .    .  .       .  .  new     write   new .  new    new   .  .    .
-UT       .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  new    new   .  .    .
-UT-due   .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  new    new   .  HT   .
-UT-back  .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  new    new   U  HT   .
-HT       .       .       .   .     .    shut    .       .   .    shut U  UT-back .  .  .       .       .   .  new    new   U  .    UT-back
-HT-U     .       .       .   .     .    shut    .       .   .    shut U  U-back  .  .  .       .       .   .  .      .     U  .    U-back
-void     .       .       .   .     .    shut    .       .   .    shut U  UT-back .  .  .       .       .   .  new    new   U  HT   UT-back
-void-U   .       .       .   .     .    shut    .       .   .    shut U  U-back  .  .  .       .       .   .  .      .     U  HT-U U-back
-U        .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  .      .     .  .    .
-U-due    .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  .      .     .  HT-U .
-U-back   .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  .      .     U  HT-U .
+         S       F       N   F-    S-   lS      lF      lN  lS-  pS   pF pN      xS xF wS      wF      wN  =F =S     =N    ~F take give    live
+new      .       some    .   some  .    .       some    .   .    .    .  .       .  .  .       write   .   .  .      .     .  .    .       .
+some     run0    some+   .   some+ run0 run0    some+   .   run0 .    .  .       .  .  ws      write+  .   .  new    new   .  .    .       .
+brink    run0    UT      .   UT    run0 run0    UT      .   run0 .    .  .       .  .  ws      write+  .   .  run0   some+ .  .    .       .
+run0     .       some+   .   some+ .    .       some+   .   .    .    .  .       .  .  ws      write+  .   .  .      .     .  .    .       .
+old      new     some    new some  new  new     some    new new  .    .  .       .  .  new     write   new .  new    new   .  .    .       .
+shut     shut+s  shut+f  .   .     .    shut+s  shut+f  .   .    .    .  .       .  .  shut+ws shut+wf .   .  shut+s .     .  .    .       .
+shut+s   .       shut+sf .   .     .    .       shut+sf .   .    .    .  .       .  .  ws      write+  .   .  .      .     .  .    .       .
+shut+f   shut+sf some+   .   .     .    shut+sf some+   .   .    .    .  .       .  .  ws      write+  .   .  shut+s shut  .  .    .       .
+shut-old new     some    new some  new  new     some    new new  .    .  .       .  .  new     write   new .  new    new   .  .    .       .
+UT       .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  new    new   .  .    .       .
+UT-due   .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  new    new   .  HT   .       .
+UT-back  .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  new    new   U  HT   .       .
+HT       .       .       .   .     .    shut    .       .   .    shut U  UT-back .  .  .       .       .   .  new    new   U  .    UT-back .
+HT-U     .       .       .   .     .    shut    .       .   .    shut U  U-back  .  .  .       .       .   .  .      .     U  .    U-back  .
+void     .       .       .   .     .    shut    .       .   .    shut U  UT-back .  .  .       .       .   .  new    new   U  HT   UT-back HT
+void-U   .       .       .   .     .    shut    .       .   .    shut U  U-back  .  .  .       .       .   .  .      .     U  HT-U U-back  HT-U
+U        .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  .      .     .  .    .       .
+U-due    .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  .      .     .  HT-U .       .
+U-back   .       .       .   .     .    shut    .       .   .    .    .  .       .  .  .       .       .   .  .      .     U  HT-U .       .
 ";
 
 fn before(condition: &str) -> Patient {
@@ -182,6 +182,7 @@ fn happen(patient: &mut Patient, condition: &str, event: &str) {
             return;
         }
         "give" => return patient.release(100),
+        "live" => return patient.renew(100),
         other => panic!("no event {other}"),
     };
     patient.record(event);
@@ -266,5 +267,5 @@ fn every_condition_meets_every_event() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 19 * 23);
+    assert_eq!(checked, 19 * 24);
 }

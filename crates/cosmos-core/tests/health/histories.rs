@@ -18,6 +18,8 @@ enum Step {
     Begin { access: Access, last_resort: bool },
     /// An attempt asks for the lease without looking.
     Snatch,
+    /// A running attempt gives a sign of life.
+    Move(usize),
     /// A running attempt ends.
     End(usize, Signal),
     /// A running attempt is dropped: a probe's lease is given back.
@@ -68,6 +70,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (access(), prop::bool::weighted(0.2))
             .prop_map(|(access, last_resort)| Step::Begin { access, last_resort }),
         1 => Just(Step::Snatch),
+        2 => any::<usize>().prop_map(Step::Move),
         8 => (any::<usize>(), signal()).prop_map(|(which, signal)| Step::End(which, signal)),
         2 => any::<usize>().prop_map(Step::Drop),
         2 => any::<usize>().prop_map(Step::Settle),
@@ -200,6 +203,13 @@ impl World {
             Step::Snatch => {
                 if self.take_probe(self.newest + 1)? {
                     self.begin(Access::Read, Role::Probe, None);
+                }
+            }
+            Step::Move(which) => {
+                if let Some(index) = self.pick(which, running) {
+                    let sequence = self.attempts[index].sequence;
+                    self.health.renew(&self.settings, sequence, self.now);
+                    self.reference.renew(sequence, self.now);
                 }
             }
             Step::End(which, signal) => {

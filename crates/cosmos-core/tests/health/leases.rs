@@ -56,6 +56,28 @@ fn a_lease_that_was_taken_again_after_seven_seconds_has_no_verdict_of_the_first(
 }
 
 #[test]
+fn a_probe_that_gives_signs_of_life_keeps_its_lease() {
+    let mut patient = Patient::probed();
+    for seconds in [66, 72, 78] {
+        patient.at(seconds);
+        patient.renew(100);
+        // Not a stranger's.
+        patient.renew(99);
+        assert_eq!(patient.state(), State::HealthyTentative);
+        assert!(!patient.probe(101));
+    }
+    patient.at(78 + 6);
+    assert!(!patient.probe(101));
+    patient.at(78 + 7);
+    assert!(patient.probe(101));
+    // It is another's by now.
+    let taken = patient.health;
+    patient.at(78 + 8);
+    patient.renew(100);
+    assert_eq!(patient.health, taken);
+}
+
+#[test]
 fn a_verdict_after_seven_seconds_counts_if_nobody_has_taken_the_lease_since() {
     for seconds_late in [0, 1, 500] {
         let mut patient = Patient::probed();

@@ -193,6 +193,10 @@ impl Patient {
         self.health.take_probe(&self.settings, sequence, self.now)
     }
 
+    fn renew(&mut self, sequence: u64) {
+        self.health.renew(&self.settings, sequence, self.now);
+    }
+
     fn release(&mut self, sequence: u64) {
         self.health.release(sequence, self.now);
     }

@@ -186,6 +186,12 @@ impl Reference {
         due
     }
 
+    pub(crate) fn renew(&mut self, sequence: u64, now: Instant) {
+        if self.holder() == Some(sequence) {
+            self.log.push(Mark::Leased(now, sequence));
+        }
+    }
+
     pub(crate) fn release(&mut self, sequence: u64, now: Instant) {
         if self.holder() == Some(sequence) {
             self.log.push(Mark::GivenBack(now, sequence));

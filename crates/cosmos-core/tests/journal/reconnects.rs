@@ -26,6 +26,8 @@ impl Breaker for Chains {
         false
     }
 
+    fn renew(&self, _: Partition<'_>, _: Region, _: u64, _: Instant) {}
+
     fn release(&self, _: Partition<'_>, _: Region, _: u64, _: Instant) {}
 
     fn ended(&self, ended: &Ended<'_>, _: Instant) -> bool {

@@ -24,7 +24,7 @@ pub(crate) struct Placement {
     /// Held for its `Drop`: the trial is free again when the attempt is over.
     pub(crate) _trial: Option<Trial>,
     /// Likewise: unless the attempt's outcome has settled the probe.
-    pub(crate) _lease: Option<Lease>,
+    pub(crate) lease: Option<Lease>,
     /// Whether another region could take over if this one does not answer.
     pub(crate) has_alternative: bool,
 }
@@ -83,7 +83,7 @@ impl Account {
                 sequence,
                 oversight,
                 _trial: trial.flatten(),
-                _lease: lease.flatten(),
+                lease: lease.flatten(),
                 has_alternative,
             });
         }

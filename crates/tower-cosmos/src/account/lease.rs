@@ -44,17 +44,25 @@ impl Lease {
             sequence,
         })
     }
+
+    /// Something has moved in the attempt: it is alive.
+    pub(crate) fn renew(&self) {
+        self.breaker
+            .renew(self.partition(), self.region, self.sequence, now());
+    }
+
+    fn partition(&self) -> Partition<'_> {
+        Partition {
+            container: self.route.container().unwrap_or_default(),
+            range: self.range.as_ref(),
+        }
+    }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let partition = Partition {
-            container: self.route.container().unwrap_or_default(),
-            range: self.range.as_ref(),
-        };
-        let now = now();
         self.breaker
-            .release(partition, self.region, self.sequence, now);
+            .release(self.partition(), self.region, self.sequence, now());
     }
 }
 

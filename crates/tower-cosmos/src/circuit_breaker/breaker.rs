@@ -75,6 +75,10 @@ impl Breaker for PartitionBreaker {
         taken
     }
 
+    fn renew(&self, partition: Partition<'_>, region: Region, sequence: u64, now: Instant) {
+        self.circuits.renew(partition, region, sequence, now);
+    }
+
     fn release(&self, partition: Partition<'_>, region: Region, sequence: u64, now: Instant) {
         let transition = self.circuits.release(partition, region, sequence, now);
         self.tell(transition);

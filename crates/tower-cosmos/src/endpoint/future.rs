@@ -195,7 +195,15 @@ where
                 }
                 StateProjection::Sending { future } => {
                     let _operation = this.scope.as_ref().map(Scope::trace);
-                    let result = ready!(future.poll(cx)).map_err(Into::into);
+                    let Poll::Ready(result) = future.poll(cx) else {
+                        // A head that came late, or a piece of a body: the probe goes on.
+                        let placement = this.placed.as_ref().map(|placed| &placed.placement);
+                        if let Some(lease) = placement.and_then(|it| it.lease.as_ref()) {
+                            lease.renew();
+                        }
+                        return Poll::Pending;
+                    };
+                    let result = result.map_err(Into::into);
                     let placed = this.placed.take();
                     let (Some(scope), Some(placed)) = (this.scope.as_ref(), placed) else {
                         return Poll::Ready(result);
