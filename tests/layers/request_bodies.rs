@@ -3,20 +3,21 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use cosmos_core::requests;
+use cosmos_core::{FailureKind, OperationOptions, requests};
 use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
-use cosmos_tests::{account, recommended, s};
+use cosmos_tests::{Lab, account, boxed, read, recommended, s, send, with};
 use futures::stream;
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
+use tokio::time::Instant;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{Layer, ServiceExt};
-use tower_cosmos::BufferRequestLayer;
+use tower_cosmos::{BufferLayer, BufferRequestLayer, EndpointLayer};
 
 const TEXT: &str = "{\"id\":\"1\",\"name\":\"日本 é \u{1f30a}\"}";
 
 fn failing(regions: &ScriptedAccount) {
-    let refused = Step::fail(cosmos_core::FailureKind::Reset);
+    let refused = Step::fail(FailureKind::Reset);
     regions.script(
         "A",
         [
@@ -100,11 +101,34 @@ async fn a_body_that_comes_slowly_keeps_nobody_else_waiting() {
     let request = create().unwrap().map(|_| StreamBody::new(Box::pin(slow)));
     let uploading = tokio::spawn(stack.clone().oneshot(request));
     tokio::time::sleep(s(1)).await;
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let quick = create()
         .unwrap()
         .map(|_| Full::new(Bytes::from_static(b"{}")));
     assert_eq!(stack.oneshot(quick).await.unwrap().status(), 201);
     assert_eq!(began.elapsed(), s(0));
     assert_eq!(uploading.await.unwrap().unwrap().status(), 201);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permit_that_comes_after_the_deadline_sends_nothing() {
+    let lab = Lab::new(Document::multi_write(["A", "B"]));
+    lab.account.refresh().await;
+    let endpoint = EndpointLayer::new(lab.account.clone());
+    let limited =
+        ConcurrencyLimitLayer::new(1).layer(BufferLayer::new().layer(lab.regions.clone()));
+    let stack = boxed(endpoint.layer(BufferRequestLayer::new().layer(limited)));
+    lab.regions.script("A", [Step::status(200, 0).after(s(5))]);
+    let within = |limit| with(read(), OperationOptions::new().timeout(limit));
+    let began = Instant::now();
+    let (first, hasty, patient) = tokio::join!(
+        send(&stack, read()),
+        async { (send(&stack, within(s(2))).await, began.elapsed()) },
+        async { (send(&stack, within(s(9))).await, began.elapsed()) },
+    );
+    assert_eq!(first.status().code(), 200);
+    assert_eq!(hasty.0.error().kind(), FailureKind::DeadlineExceeded);
+    assert_eq!(hasty.1, s(2));
+    assert_eq!((patient.0.status().code(), patient.1), (200, s(5)));
+    assert_eq!(lab.wire().regions(), "A A");
 }

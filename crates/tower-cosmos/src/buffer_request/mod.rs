@@ -6,13 +6,14 @@
 //! ([`FailureKind::RequestBody`]) and nothing is sent.
 //!
 //! # Order
-//! Above everything that sends a request more than once.
+//! Above everything that sends a request more than once. Below the layers of an operation it waits
+//! for readiness until the operation's deadline, and sends nothing after it.
 //!
 //! # Cancellation
 //! Dropping the future drops the body; nothing is sent.
 //!
 //! # Extensions
-//! None.
+//! Reads the operation's deadline, if there is an operation.
 
 use std::fmt;
 use std::future::Future;
@@ -20,14 +21,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use cosmos_core::{BoxError, FailureKind, TransportError};
+use cosmos_core::{BoxError, FailureKind, Route, TransportError};
 use futures::future::BoxFuture;
 use http::Request;
 use http_body::Body;
 use http_body_util::{BodyExt, Full, Limited};
 use pin_project_lite::pin_project;
+use tokio::time::Sleep;
 use tower_layer::Layer;
 use tower_service::Service;
+
+use crate::clock::{now, poll_until};
 
 /// The default limit of a request body, in bytes: twice the largest item.
 const DEFAULT_LIMIT: usize = 4 * 1024 * 1024;
@@ -131,7 +135,7 @@ pin_project! {
     #[project = StateProjection]
     enum State<F> {
         Collecting { collected: Collecting },
-        GettingReady { request: Option<Request<Full<Bytes>>> },
+        GettingReady { request: Option<Request<Full<Bytes>>>, limit: Option<Pin<Box<Sleep>>> },
         Calling { #[pin] future: F },
     }
 }
@@ -149,11 +153,22 @@ where
             match this.state.as_mut().project() {
                 StateProjection::Collecting { collected } => {
                     let request = Some(ready!(collected.as_mut().poll(cx))?);
-                    this.state.set(State::GettingReady { request });
+                    let limit = None;
+                    this.state.set(State::GettingReady { request, limit });
                 }
-                StateProjection::GettingReady { request } => {
-                    ready!(this.inner.poll_ready(cx)).map_err(Into::into)?;
-                    let request = request.take().expect("left with the request");
+                StateProjection::GettingReady { request, limit } => {
+                    let held = request.as_ref().expect("left with the request");
+                    let route = held.extensions().get::<Route>();
+                    if route.is_some_and(|route| route.expired(now())) {
+                        let error = TransportError::new(FailureKind::DeadlineExceeded);
+                        return Poll::Ready(Err(error.into()));
+                    }
+                    let Poll::Ready(ready) = this.inner.poll_ready(cx) else {
+                        ready!(poll_until(limit, route.and_then(Route::deadline), cx));
+                        continue;
+                    };
+                    ready.map_err(Into::into)?;
+                    let request = request.take().expect("seen a moment ago");
                     let future = this.inner.call(request);
                     this.state.set(State::Calling { future });
                 }
