@@ -1,7 +1,10 @@
 //! The account changes under the memory.
 
+use cosmos_core::OperationOptions;
 use cosmos_testbed::scripted::{Document, Step};
-use cosmos_tests::{Lab, always, create, recommended};
+use cosmos_tests::{Lab, Req, always, boxed, create, recommended, s, send, with};
+use tower::{Layer, ServiceExt, service_fn};
+use tower_cosmos::{BufferLayer, EndpointLayer, PpafLayer};
 
 use super::{asked, becomes, document, lab, moved, of};
 
@@ -99,4 +102,32 @@ async fn switched_off_every_write_goes_to_the_hub() {
     );
     lab.regions.script("A", always(503, 0));
     assert_eq!(asked(&lab, of("0", create())).await, "A A A A");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_that_gets_a_second_region_may_have_moved_a_write_that_waits() {
+    let single = Document::single_write(["A"]).per_partition_failover(true);
+    let lab = Lab::with(single, |account| account.refresh_interval(s(1)));
+    lab.account.refresh().await;
+    let attempt = BufferLayer::new().layer(lab.regions.clone());
+    let attempt = boxed(EndpointLayer::new(lab.account.clone()).layer(attempt));
+    let waiting = service_fn(move |request: Req| {
+        let attempt = attempt.clone();
+        async move {
+            tokio::time::sleep(s(3)).await;
+            attempt.oneshot(request).await
+        }
+    });
+    let stack = boxed(PpafLayer::new(lab.account.clone()).layer(waiting));
+    let options = OperationOptions::new().partition_key_range("0");
+    let write = with(create(), options.exclude_regions(["B"]).unwrap());
+    let (write, ()) = tokio::join!(send(&stack, write), async {
+        tokio::time::sleep(s(2)).await;
+        // B is the hub now, and excluded; but the partition may be in A.
+        let two = Document::single_write(["B", "A"]).per_partition_failover(true);
+        lab.regions.set_document(two);
+        lab.account.refresh().await;
+    });
+    assert_eq!(write.status().code(), 201);
+    assert_eq!(lab.wire().regions(), "A");
 }

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use cosmos_core::Route;
-use cosmos_core::policy::oversight;
 use http::Request;
 use tower_layer::Layer;
 
@@ -107,11 +106,8 @@ impl Preparation for PpafPreparation {
     }
 
     fn prepare<B>(&self, _: &Request<B>, route: &Route) {
-        // While the account is not known, its flag is looked at later, by `EndpointLayer`. And any
-        // operation may find out that a partition is no more.
-        let topology = self.account.topology();
-        if topology.is_none_or(|topology| oversight::moves_partitions(&topology)) {
-            route.plant_write_regions(self.account.id(), || Arc::clone(&self.memory) as _);
-        }
+        // Whatever the account is like now: it may be another one by the time an attempt is made, and
+        // any operation may find out that a partition is no more. `EndpointLayer` looks then.
+        route.plant_write_regions(self.account.id(), || Arc::clone(&self.memory) as _);
     }
 }
