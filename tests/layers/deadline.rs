@@ -2,8 +2,12 @@
 
 use cosmos_core::{FailureKind, OperationOptions, Status};
 use cosmos_testbed::scripted::{Document, Step};
-use cosmos_tests::{Lab, Req, always, create, execute, ms, read, read_metadata, s, with};
+use cosmos_tests::{
+    Lab, Req, always, boxed, create, execute, ms, read, read_metadata, s, send, with,
+};
 use tokio::time::Instant;
+use tower::{Layer, ServiceExt, service_fn};
+use tower_cosmos::{AttemptTimeoutLayer, BufferLayer, EndpointLayer};
 
 fn lab() -> Lab {
     Lab::new(Document::multi_write(["A", "B"]))
@@ -157,4 +161,27 @@ async fn what_is_not_repeated_gets_all_of_the_time() {
         assert!(lab.send(request).await.status().is_success());
         assert_eq!(lab.wire().regions(), "A");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_layer_that_is_not_ours_holds_back_for_too_long_is_not_sent() {
+    let lab = lab();
+    lab.account.refresh().await;
+    let attempt = AttemptTimeoutLayer::new().layer(lab.regions.clone());
+    let attempt = boxed(BufferLayer::new().layer(attempt));
+    let queue = service_fn(move |request: Req| {
+        let attempt = attempt.clone();
+        async move {
+            tokio::time::sleep(s(3)).await;
+            attempt.oneshot(request).await
+        }
+    });
+    // Nothing that would give up waiting is above.
+    let stack = boxed(EndpointLayer::new(lab.account.clone()).layer(queue));
+    let seen = send(&stack, within(read(), 2000)).await;
+    assert_eq!(seen.error().kind(), FailureKind::DeadlineExceeded);
+    assert_eq!(lab.wire().len(), 0);
+    let seen = send(&stack, within(read(), 4000)).await;
+    assert_eq!(seen.status().code(), 200);
+    assert_eq!(lab.wire().regions(), "A");
 }

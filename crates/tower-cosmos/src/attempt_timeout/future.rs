@@ -26,8 +26,9 @@ pin_project! {
     }
 }
 
-struct Limited {
-    scope: Scope,
+/// An attempt and its limits.
+pub(super) struct Limited {
+    pub(super) scope: Scope,
     until: Option<Instant>,
     idle: Duration,
 }
@@ -41,16 +42,55 @@ impl<F> ResponseFuture<F> {
         }
     }
 
-    pub(super) fn new(scope: Scope, limit: Duration, idle: Duration, future: F) -> Self {
+    pub(super) fn limited(limited: Limited, future: F) -> Self {
+        Self {
+            limited: Some(limited),
+            sleep: None,
+            future: Some(future),
+        }
+    }
+
+    /// Sends nothing: the deadline has passed.
+    pub(super) fn late(limited: Limited) -> Self {
+        Self {
+            limited: Some(limited),
+            sleep: None,
+            future: None,
+        }
+    }
+}
+
+impl Limited {
+    /// The limits of an attempt that begins now; an error if its operation's deadline has passed.
+    pub(super) fn begin(scope: Scope, limit: Duration, idle: Duration) -> Result<Self, Self> {
         let now = Instant::now();
         let deadline = scope.route.deadline().map(Instant::from_std);
         let limit = share(&scope, limit, now, deadline);
         // A limit beyond what the clock can hold is none.
         let until = now.checked_add(limit).into_iter().chain(deadline).min();
-        Self {
-            limited: Some(Limited { scope, until, idle }),
-            sleep: None,
-            future: Some(future),
+        let limited = Self { scope, until, idle };
+        if deadline.is_some_and(|deadline| now >= deadline) {
+            Err(limited)
+        } else {
+            Ok(limited)
+        }
+    }
+
+    /// The error of an attempt that is given up.
+    fn error(&self) -> BoxError {
+        self.scope.error(self.what_ran_out()).into()
+    }
+
+    fn what_ran_out(&self) -> FailureKind {
+        let route = &self.scope.route;
+        if route.expired(Instant::now().into_std()) {
+            return FailureKind::DeadlineExceeded;
+        }
+        let attempt = route.steering.attempt.and_then(|id| route.attempt(id));
+        match attempt.map(|attempt| attempt.phase) {
+            // Nothing has left: the leaf was still connecting.
+            Some(Phase::Connecting) => FailureKind::ConnectTimeout,
+            _ => FailureKind::AttemptTimeout,
         }
     }
 }
@@ -81,11 +121,10 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        let future = this
-            .future
-            .as_mut()
-            .as_pin_mut()
-            .expect("polled after completion");
+        let Some(future) = this.future.as_mut().as_pin_mut() else {
+            let late = this.limited.take().expect("polled after completion");
+            return Poll::Ready(Err(late.error()));
+        };
         if let Poll::Ready(result) = future.poll(cx) {
             let response = result.map_err(Into::into)?;
             return Poll::Ready(Ok(match this.limited {
@@ -98,7 +137,7 @@ where
                 None => response.map(IdleBody::unlimited),
             }));
         }
-        let Some(limited) = this.limited else {
+        let Some(limited) = this.limited.as_ref() else {
             return Poll::Pending;
         };
         if this.sleep.is_none() {
@@ -112,23 +151,9 @@ where
         }
         // Dropped first: until then a connection can still take the request.
         this.future.set(None);
-        let kind = limited.what_ran_out();
-        Poll::Ready(Err(limited.scope.error(kind).into()))
-    }
-}
-
-impl Limited {
-    fn what_ran_out(&self) -> FailureKind {
-        let route = &self.scope.route;
-        if route.expired(Instant::now().into_std()) {
-            return FailureKind::DeadlineExceeded;
-        }
-        let attempt = route.steering.attempt.and_then(|id| route.attempt(id));
-        match attempt.map(|attempt| attempt.phase) {
-            // Nothing has left: the leaf was still connecting.
-            Some(Phase::Connecting) => FailureKind::ConnectTimeout,
-            _ => FailureKind::AttemptTimeout,
-        }
+        let error = limited.error();
+        *this.limited = None;
+        Poll::Ready(Err(error))
     }
 }
 

@@ -3,7 +3,8 @@
 //! A region that accepts a request and never answers costs an operation one such limit, then the
 //! attempt is an ambiguous failure that the layers above can repeat elsewhere. Headers are timed
 //! from the call, so connecting and waiting for a connection count. Both limits are cut to what is
-//! left of the operation's deadline; one that was is no failure of the region's. While another region
+//! left of the operation's deadline; one that was is no failure of the region's. After the deadline
+//! nothing is sent, whatever held the request back. While another region
 //! could take over, an attempt gets at most two thirds of what is left, so that a region which hangs
 //! does not cost the whole operation, however short its deadline.
 //!

@@ -6,6 +6,7 @@ use http::{Request, Response};
 use tower_layer::Layer;
 use tower_service::Service;
 
+use super::future::Limited;
 use super::{IdleBody, ResponseFuture};
 use crate::scope::Scope;
 
@@ -115,10 +116,15 @@ where
             self.limits.data
         };
         // The route that this very request carries knows the attempt.
+        let limited = match Limited::begin(scope, limit, self.limits.idle) {
+            Ok(limited) => limited,
+            // Something above, of others perhaps, has held the request back for too long.
+            Err(late) => return ResponseFuture::late(late),
+        };
         let future = {
-            let _operation = scope.trace();
+            let _operation = limited.scope.trace();
             self.inner.call(request)
         };
-        ResponseFuture::new(scope, limit, self.limits.idle, future)
+        ResponseFuture::limited(limited, future)
     }
 }
