@@ -248,7 +248,8 @@ impl Case<'_> {
         }
         self.count(wire.len())?;
         rules::budgets(journal, &attempts, &NAMES)?;
-        rules::in_time(journal, &attempts, wire, self.start)?;
+        rules::sent_in_time(journal, wire, self.start)?;
+        rules::attempts_end_in_time(journal, &attempts)?;
         if self.operation == Operation::Execute {
             rules::procedure(&attempts)?;
         }

@@ -17,11 +17,14 @@ use tower_cosmos::circuit_breaker::Circuits;
 
 use crate::broken::{Broken, Rule};
 use crate::check;
-use crate::plan::{NAMES, Operation, Plan, What, container};
+use crate::plan::{NAMES, Operation, Over, Plan, What, container, range};
 use crate::settle;
 use crate::stack::Client;
 use crate::tally::Tally;
 use crate::world::{Hint, NUMBER, World};
+
+/// Longer than any operation takes that is not kept waiting.
+const PATIENCE: Duration = s(500);
 
 /// What became of an operation.
 #[derive(Debug)]
@@ -97,7 +100,7 @@ pub(crate) fn request(operation: &Operation, number: usize, slot: &JournalSlot) 
         options = options.timeout(timeout);
     }
     if operation.named {
-        options = options.partition_key_range(["1", "2"][operation.partition % 2]);
+        options = options.partition_key_range(range(operation.partition));
     }
     request.extensions_mut().insert(options);
     request
@@ -147,10 +150,18 @@ async fn perform(
 
 /// The operations of a plan, each with its time.
 fn operations(plan: &Plan) -> Vec<(Duration, Operation)> {
+    // A queue of tower's that waits for a permit keeps what it gets for a caller who has left, until
+    // somebody else comes: whoever waits for a permit below it needs a deadline to end.
+    let keeps_permits = plan.layers.has(|layer| layer == Over::Queue)
+        && (plan.layers.limit_below.is_some()
+            || plan.layers.has(|layer| matches!(layer, Over::Limit(_))));
     let each = |burst: &crate::plan::Burst| {
         let count = u32::try_from(burst.count).unwrap_or(u32::MAX);
         let (at, apart) = (burst.at, burst.apart);
-        let operation = burst.operation.clone();
+        let mut operation = burst.operation.clone();
+        if keeps_permits {
+            operation.timeout = operation.timeout.or(Some(PATIENCE));
+        }
         (0..count).map(move |index| (at + apart * index, operation.clone()))
     };
     plan.bursts.iter().flat_map(each).collect()

@@ -10,7 +10,7 @@ use cosmos_testbed::scripted::{Purpose, Step, WireEntry};
 use http::HeaderName;
 use parking_lot::Mutex;
 
-use crate::plan::{Does, Fault, Kind, Of, Operation, Plan, What, container};
+use crate::plan::{Does, Fault, Kind, Of, Operation, Plan, What, container, range};
 
 /// Tells operations apart on the wire.
 pub(crate) const NUMBER: HeaderName = HeaderName::from_static("x-test-operation");
@@ -66,7 +66,7 @@ pub(crate) fn write_region(plan: &Plan, partition: usize, at: Duration) -> &'sta
                 partition: its,
                 region,
                 until,
-            } if its == partition && change.at <= at && at < until => Some(region),
+            } if range(its) == range(partition) && change.at <= at && at < until => Some(region),
             _ => None,
         });
     moved

@@ -6,7 +6,7 @@ use cosmos_core::{Access, Outcome};
 use cosmos_tests::rules::{Check, require};
 use cosmos_tests::s;
 
-use crate::plan::{Fault, Kind, Of, Plan, What};
+use crate::plan::{Fault, Kind, Of, Plan, What, range};
 use crate::play::{Done, Seen};
 use crate::world::{Asked, moves_on, refusal, write_region};
 
@@ -74,10 +74,7 @@ fn applies(plan: &Plan, done: &Done) -> bool {
                 partition, until, ..
             } => {
                 let before = change.at < done.began && *until > done.ended;
-                // Callers who name the range name one for every other partition.
-                let is_its = *partition == operation.partition
-                    || operation.named && *partition % 2 == operation.partition % 2;
-                is_write && is_its && !(before && *partition == operation.partition)
+                is_write && range(*partition) == range(operation.partition) && !before
             }
         };
         moves && change.at <= done.ended

@@ -130,11 +130,15 @@ impl One<'_> {
     }
 
     fn deadline(&self, journal: &Journal, attempts: &[Attempt]) -> Check {
-        rules::in_time(journal, attempts, self.wire, self.start)?;
-        // Outside of the deadline's layer foreign ones may wait longer, and what a deadline layer
-        // inside adds is known only once it is reached.
+        rules::sent_in_time(journal, self.wire, self.start)?;
         let layers = &self.plan.layers;
         let outermost = matches!(layers.over[0], Over::Deadline(_));
+        // An attempt that waits in a queue of tower's knows no deadline but that of a layer outside.
+        if outermost || !layers.has(|layer| layer == Over::Queue) {
+            rules::attempts_end_in_time(journal, attempts)?;
+        }
+        // Outside of the deadline's layer foreign ones may wait longer, and what a deadline layer
+        // inside adds is known only once it is reached.
         let foreign = layers.has(Over::is_foreign) || layers.limit_below.is_some();
         if let Some(timeout) = self.done.operation.timeout
             && (outermost || !foreign)

@@ -1,7 +1,5 @@
 //! What each further try of an operation is: what it may follow, where it goes, and when.
 
-use std::time::Duration;
-
 use cosmos_core::{Access, Attempt, Outcome, Reason, Region, Sent, Status, headers};
 use cosmos_testbed::scripted::WireEntry;
 use cosmos_tests::rules::{Check, require};
@@ -117,11 +115,12 @@ pub(super) fn wait(hints: &[Hint], attempts: &[Attempt], number: usize, start: I
             let start = start.into_std();
             attempt.began.saturating_duration_since(start)
         };
-        let hint = hints
+        // Several at the same instant, of foreign retries, cannot be told apart.
+        let asked = hints
             .iter()
-            .find(|hint| hint.operation == number && hint.at == since(before));
+            .filter(|hint| hint.operation == number && hint.at == since(before));
         let ended = since(before) + before.duration.unwrap_or_default();
-        let wait = hint.map_or(Duration::ZERO, |hint| hint.wait);
+        let wait = asked.map(|hint| hint.wait).min().unwrap_or_default();
         require(since(next) >= ended + wait, || {
             format!("{next} did not wait for {wait:?}")
         })?;

@@ -13,7 +13,7 @@ use cosmos_tests::ms;
 use fastrand::Rng;
 
 pub use faults::{Does, Fault, Of};
-pub use operations::{Burst, Kind, Operation, PARTITIONS};
+pub use operations::{Burst, Kind, Operation, PARTITIONS, range};
 pub use stack::{Layers, Over};
 pub use topology::{Change, Regions, What, container};
 

@@ -13,6 +13,13 @@ use super::{NAMES, time};
 /// How many partition keys there are.
 pub const PARTITIONS: usize = 4;
 
+/// The partition key range that a key is in before any splits. What an account does to a partition, it
+/// does to all keys of the range.
+#[must_use]
+pub const fn range(partition: usize) -> &'static str {
+    if partition < 2 { "1" } else { "2" }
+}
+
 /// Operations of one kind, one after another.
 #[derive(Clone, Debug)]
 pub struct Burst {
@@ -141,7 +148,7 @@ impl Kind {
     /// Never: all of it is well-formed.
     #[must_use]
     pub fn request(self, partition: usize) -> Req {
-        let key = &PartitionKey::from(format!("p{partition}"));
+        let key = &key(partition);
         let item = || Payload::from(Bytes::from_static(b"{\"id\":\"1\"}"));
         let (d, c) = ("d", "c");
         let built = match self {
@@ -212,6 +219,30 @@ impl Burst {
                 _ => ms(rng.u64(1..20_000)),
             },
             operation: Operation::random(rng, horizon),
+        }
+    }
+}
+
+fn key(partition: usize) -> PartitionKey {
+    PartitionKey::from(format!("p{partition}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use cosmos_core::partition::{EpkTarget, PartitionKeyDefinition, PartitionKeyKind};
+
+    use super::{PARTITIONS, key, range};
+
+    #[test]
+    fn a_key_is_in_the_range_that_its_hash_says() {
+        let definition = PartitionKeyDefinition::new(PartitionKeyKind::HashV2, 1).unwrap();
+        for partition in 0..PARTITIONS {
+            let Some(EpkTarget::Point(epk)) = definition.effective(&key(partition)) else {
+                panic!("a complete key");
+            };
+            // As `container` splits it.
+            let expected = if epk.as_bytes()[0] < 0x20 { "1" } else { "2" };
+            assert_eq!(range(partition), expected, "{epk:?}");
         }
     }
 }

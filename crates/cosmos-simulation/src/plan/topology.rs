@@ -82,9 +82,9 @@ pub enum What {
     Garbled,
     /// The container's ranges, to the next of a row of splits and a merge.
     Ranges,
-    /// A partition's writes go to another region for a while, if the account lets them.
+    /// The writes of a partition's range go to another region for a while, if the account lets them.
     Writes {
-        /// The partition.
+        /// One of its partitions.
         partition: usize,
         /// Where to.
         region: &'static str,
