@@ -14,6 +14,14 @@ const WARM: Duration = Duration::from_secs(120);
 /// Shorter runs are not judged by their memory.
 const JUDGED_FROM: Duration = Duration::from_secs(180);
 
+/// What the columns of the record are.
+const LEGEND: &str = "\
+failed: while the account misbehaved, or within 2 s after it, when many faults leave no region that
+  could answer; a failure at any other time is wrong, and listed below as that.
+  circuits: of a partition in a region, those that failed lately; open: those avoided; trips: how often one
+  opened. moved: partitions whose write region is known to be another than the account's.
+  shards: connections, those being replaced included.";
+
 /// What a run found.
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
@@ -72,6 +80,7 @@ impl Results {
     }
 
     pub(crate) fn print(&self) {
+        println!("\n  {LEGEND}");
         println!("\n  {:<22} {:>10} {:>10}", "", "operations", "failed");
         for (name, (operations, failed)) in &self.kinds {
             println!("  {name:<22} {operations:>10} {failed:>10}");

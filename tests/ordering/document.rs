@@ -23,7 +23,9 @@ time is virtual: waits count in full, work takes none.
 
 ## The recommended order
 
-Outermost first, as `RecommendedLayer` has it, with the small layers left out.
+Outermost first, as `RecommendedLayer` has it. Its small layers are left out (`PartitionLayer` and
+`SessionTokenLayer` outside, `RetryWithLayer` beside `ThrottleRetryLayer`; `EndpointLayer` and what is below it
+have their fixed places): the seven here are those whose order is asked about.
 
 | layer | why there |
 |---|---|
@@ -39,10 +41,11 @@ than the checks of every change run it:
 | what | every change | once, 2026-11-30 | found |
 |---|---|---|---|
 | random schedules in virtual time (`cosmos-simulation`): 1 to 8 regions, any layers, callers of every \
-kind of operation, faults and moves of the account | 20,000 | about 80,000 (from number 1,000,000 on; 500,000 are due) \
-| faults that are tests now (`layers::session_token`, `layers::moved_partitions`, \
-`cosmos-core/health::bounds`, `layers::retry_guard`); still open: 1017721 and 1025066 (`BufferRequestLayer` below \
-`EndpointLayer` waits for readiness past the deadline), 1069861 (a probe with a late head and a body that stands still outlasts its lease of 7 s) |
+kind of operation, faults and moves of the account | 20,000 | 500,000 (from number 1,000,000 on) \
+| faults that are tests now: in `layers`, `session_token`, `moved_partitions`, `retry_guard`, \
+`request_bodies::a_permit_that_comes_after_the_deadline_sends_nothing`, \
+`deadline::what_a_layer_that_is_not_ours_holds_back_for_too_long_is_not_sent`, \
+`circuits::probes::a_probe_with_a_late_head_and_a_slow_body_is_alone_until_it_ends`; `cosmos-core/health::bounds` |
 | faults planted for the checks to find, one for each of ten rules | ten, each within 2,000 schedules \
 | | all, the last one in schedule 126 |
 | schedules of a simulated network, over HTTP/1.1 and HTTP/2 (`tests/network`) | 12 | 320 | nothing |
@@ -122,6 +125,7 @@ fn orders(text: &mut String, measured: &Measured) {
         text,
         "\n## All orders\n\n\
          {} orders, {} cases each (a scenario with a read, a create or a stored procedure).\n\n\
+         One order may be in several of these rows:\n\n\
          | beside the recommended order | orders |\n|---|---|\n\
          | the same in every case | {} |\n\
          | an operation fails that succeeds there | {} |\n\
@@ -148,7 +152,9 @@ fn orders(text: &mut String, measured: &Measured) {
     let totals: Vec<Cost> = measured.costs.values().map(|costs| total(costs)).collect();
     let _ = writeln!(
         text,
-        "\n| over all cases | recommended | least | most |\n|---|---|---|---|"
+        "\nWhat one order adds up to over all its cases, and the least and the most of any order (many \
+         scenarios\nleave nothing that could succeed, so operations fail in every order):\n\n\
+         | over all cases | recommended | least | most |\n|---|---|---|---|"
     );
     let recommended = total(measured.recommended());
     for (what, of) in [
@@ -179,7 +185,8 @@ fn pairs(text: &mut String, measured: &Measured) {
          X directly outside of Y, where the recommended order has it the other way round, over all \
          places of\nthe two and all orders of the other five. Any order is reached from the \
          recommended one by such swaps\nof neighbours, so there is no cost beside these. The numbers \
-         are sums over the cases of all these orders.\n\n\
+         are sums over the cases\nof all these orders, so divided by the orders they are what one such \
+         order costs in all cases together; + is\nwhat cases cost more, - what others cost less.\n\n\
          | X outside Y | orders | cases that differ | operations that fail | requests | of them away \
          from the first one's region | seconds waited | in |\n|---|---|---|---|---|---|---|---|"
     );
