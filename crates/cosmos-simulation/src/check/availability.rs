@@ -8,7 +8,7 @@ use cosmos_tests::s;
 
 use crate::plan::{Fault, Kind, Of, Plan, What, range};
 use crate::play::{Done, Seen};
-use crate::world::{Asked, moves_on, refusal, write_region};
+use crate::world::{Asked, moves_on, refusal};
 
 /// What an attempt that fails may cost: 6 s to the head of an answer that came late, 5 s for a body
 /// that stands still, the same again over another connection, and a wait of a second.
@@ -95,9 +95,8 @@ fn candidates(plan: &Plan, done: &Done) -> Vec<&'static str> {
     let regions = &plan.regions;
     let list = match operation.kind.access() {
         Access::Write if regions.multi_write => &regions.writable,
-        Access::Write if regions.hub() == write_region(plan, operation.partition, done.began) => {
-            &regions.writable
-        }
+        // A region that answered as a write region does, if by a fault, is remembered.
+        Access::Write if !regions.moves_partitions => &regions.writable,
         _ => &regions.readable,
     };
     let allowed = list

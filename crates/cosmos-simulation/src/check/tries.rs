@@ -1,5 +1,7 @@
 //! What each further try of an operation is: what it may follow, where it goes, and when.
 
+use std::time::Duration;
+
 use cosmos_core::{Access, Attempt, Outcome, Reason, Region, Sent, Status, headers};
 use cosmos_testbed::scripted::WireEntry;
 use cosmos_tests::rules::{Check, require};
@@ -115,12 +117,24 @@ pub(super) fn wait(hints: &[Hint], attempts: &[Attempt], number: usize, start: I
             let start = start.into_std();
             attempt.began.saturating_duration_since(start)
         };
-        // Several at the same instant, of foreign retries, cannot be told apart.
-        let asked = hints
-            .iter()
-            .filter(|hint| hint.operation == number && hint.at == since(before));
         let ended = since(before) + before.duration.unwrap_or_default();
-        let wait = asked.map(|hint| hint.wait).min().unwrap_or_default();
+        let asked: Vec<Duration> = hints
+            .iter()
+            .filter(|hint| hint.operation == number && hint.at == since(before))
+            .map(|hint| hint.wait)
+            .collect();
+        // Several at the same instant, of foreign retries, cannot be told apart; one without a hint
+        // asks for nothing.
+        let throttled = attempts.iter().filter(|attempt| {
+            let is_429 =
+                matches!(attempt.outcome, Outcome::Answered(status) if status.code() == 429);
+            is_429 && attempt.began == before.began
+        });
+        let wait = if throttled.count() > asked.len() {
+            Duration::ZERO
+        } else {
+            asked.into_iter().min().unwrap_or_default()
+        };
         require(since(next) >= ended + wait, || {
             format!("{next} did not wait for {wait:?}")
         })?;
