@@ -70,6 +70,28 @@ const CONTAINER: &str = r#"{
     "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}
 }"#;
 
+/// The account document, its regions at these endpoints.
+#[must_use]
+pub(crate) fn account(endpoints: &[String]) -> String {
+    let names = ["eastus", "westus", "northeurope"];
+    let regions = names.iter().zip(endpoints);
+    regions.fold(ACCOUNT.to_owned(), |text, (name, endpoint)| {
+        text.replace(
+            &format!("https://bench-{name}.documents.azure.com:443/"),
+            endpoint,
+        )
+    })
+}
+
+/// The item, so many bytes long.
+#[must_use]
+pub(crate) fn padded_item(bytes: usize) -> String {
+    const FILL: &str = r#","fill":""}"#;
+    let begin = ITEM.trim_end_matches('}');
+    let fill = ".".repeat(bytes.saturating_sub(begin.len() + FILL.len()));
+    format!(r#"{begin},"fill":"{fill}"}}"#)
+}
+
 /// The status and the document of a metadata read; `unchanged` if the reader has the map already.
 #[must_use]
 pub(crate) fn metadata(path: &str, unchanged: bool) -> (u16, String) {

@@ -113,7 +113,7 @@ impl<B> Service<Request<B>> for InstantLeaf {
 }
 
 /// The headers of a point read's answer.
-fn answer_headers() -> HeaderMap {
+pub(crate) fn answer_headers() -> HeaderMap {
     documents::ANSWER
         .into_iter()
         .map(|(name, value)| {

@@ -12,6 +12,7 @@ mod cost;
 mod documents;
 mod instant;
 mod instructions;
+pub mod loopback;
 mod measure;
 pub mod operation;
 mod peers;

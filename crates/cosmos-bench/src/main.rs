@@ -7,9 +7,11 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use cosmos_bench::loopback::{self, BoxError, Drive};
 use cosmos_bench::{
     Allocations, Allocator, Instructions, Path, Profiled, Settings, Verdict, compare,
 };
+use tokio::runtime::Builder;
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures what the layers cost an operation.")]
@@ -35,6 +37,12 @@ enum Command {
         #[arg(long)]
         bless: bool,
     },
+    /// The server of the comparison over loopback: started by `compare`.
+    #[command(hide = true)]
+    LoopbackServer,
+    /// One of its clients.
+    #[command(hide = true)]
+    LoopbackClient(Drive),
     /// Point reads through the recommended stack and nothing else, for a profiler.
     Profile {
         /// Which path they take.
@@ -58,14 +66,29 @@ fn main() -> ExitCode {
         Command::Instructions { bless } => match instructions(bless) {
             Ok(true) => {}
             Ok(false) => return ExitCode::FAILURE,
-            Err(error) => {
-                eprintln!("{error}");
-                return ExitCode::FAILURE;
-            }
+            Err(error) => return ended(Err(error.into())),
         },
+        Command::LoopbackServer => return ended(run(loopback::serve())),
+        Command::LoopbackClient(drive) => return ended(run(drive.run())),
         Command::Profile { path, operations } => Profiled::new(path).run(operations),
     }
     ExitCode::SUCCESS
+}
+
+/// Runs on this thread.
+fn run(work: impl Future<Output = Result<(), BoxError>>) -> Result<(), BoxError> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(work)
+}
+
+fn ended(result: Result<(), BoxError>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Whether the counts are good.

@@ -83,6 +83,29 @@ pub(super) fn failover(report: &mut Report, nanos: f64) {
     );
 }
 
+/// Over loopback, beside a bare client: processor time in microseconds, and with many at a time
+/// throughput and latency.
+pub(super) fn loopback(report: &mut Report, name: &str, cpu: f64, busiest: Option<(f64, f64)>) {
+    let goal = Some(Goal::AtMost(4.0));
+    report.add(
+        format!("{name}: processor time more than bare hyper"),
+        cpu,
+        "us",
+        goal,
+    );
+    if let Some((throughput, p99)) = busiest {
+        let goal = Some(Goal::AtLeast(0.9));
+        report.add(
+            format!("{name}: throughput / bare hyper's"),
+            throughput,
+            "x",
+            goal,
+        );
+        let goal = Some(Goal::AtMost(1.15));
+        report.add(format!("{name}: p99 / bare hyper's"), p99, "x", goal);
+    }
+}
+
 /// Two threads against one.
 pub(super) fn threads(report: &mut Report, name: &str, ratio: f64) {
     let name = format!("throughput of two threads / one, {name}");

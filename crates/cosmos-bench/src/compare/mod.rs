@@ -6,6 +6,7 @@ mod failures;
 mod goals;
 mod healthy;
 mod layers;
+mod loopback;
 mod parts;
 mod profile;
 mod threads;
@@ -57,6 +58,7 @@ fn sections(runtime: &Runtime, settings: &Settings, goals: &mut Report) -> Vec<S
         parts::section(settings),
         failures::section(runtime, settings, goals),
         threads::section(settings, goals),
+        loopback::section(goals),
     ]
 }
 
