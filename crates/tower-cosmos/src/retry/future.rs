@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use tokio::time::Sleep;
 use tower_service::Service;
 
 use super::kept::Kept;
+use super::service::Means;
 use super::{Again, Decision, Policy, Refreshing};
 use crate::clock::{now, poll_until};
 use crate::scope::Scope;
@@ -36,18 +38,19 @@ pin_project! {
         // one for readiness that a deadline ends.
         last: Option<Box<Result<S::Response, BoxError>>>,
         #[pin]
-        state: State<S::Future>,
+        state: State<S, S::Future>,
     }
 }
 
 pin_project! {
     #[project = StateProjection]
-    enum State<F> {
+    enum State<S, F> {
         Trying { #[pin] future: F },
         Deciding,
         Refreshing { refreshing: Refreshing },
         Waiting { sleep: Pin<Box<Sleep>>, next: Option<Next> },
-        GettingReady { next: Option<Next>, limit: Option<Pin<Box<Sleep>>> },
+        // The service boxed, as few futures have one.
+        GettingReady { service: Option<Box<S>>, next: Option<Next>, limit: Option<Pin<Box<Sleep>>> },
     }
 }
 
@@ -90,9 +93,7 @@ impl Drop for Next {
 }
 
 struct Retrying<P, S, B> {
-    policy: P,
-    // The service that was called; polled ready again before each further try.
-    service: S,
+    means: Arc<Means<P, S>>,
     kept: Kept<B>,
     // Where the try under way began: its attempts are the ones to decide on.
     position: Position,
@@ -113,15 +114,13 @@ where
 
     pub(super) fn new(
         scope: Scope,
-        policy: P,
-        service: S,
+        means: Arc<Means<P, S>>,
         kept: Kept<B>,
         position: Position,
         future: S::Future,
     ) -> Self {
         let retrying = Retrying {
-            policy,
-            service,
+            means,
             kept,
             position,
         };
@@ -137,7 +136,7 @@ where
 impl<P, S, B, R> Future for ResponseFuture<P, S, B>
 where
     P: Policy,
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
     S::Error: Into<BoxError>,
     B: Clone + 'static,
 {
@@ -166,7 +165,9 @@ where
                             let Some(next) = Next::of(scope, again) else {
                                 return Poll::Ready(surface_last(scope, this.last));
                             };
-                            this.state.set(State::after(again.wait, next, this.last));
+                            let means = &retrying.means;
+                            this.state
+                                .set(State::after(again.wait, next, means, this.last));
                         }
                         Decision::After(refreshing) => {
                             *this.last = Some(Box::new(result));
@@ -183,21 +184,31 @@ where
                     let Some((again, next)) = next else {
                         return Poll::Ready(surface_last(scope, this.last));
                     };
-                    this.state.set(State::after(again.wait, next, this.last));
+                    let means = &retrying.means;
+                    this.state
+                        .set(State::after(again.wait, next, means, this.last));
                 }
                 StateProjection::Waiting { sleep, next } => {
                     ready!(sleep.as_mut().poll(cx));
                     let next = next.take();
-                    this.state.set(State::GettingReady { next, limit: None });
+                    this.state.set(State::getting_ready(next, &retrying.means));
                 }
-                StateProjection::GettingReady { next, limit } => {
-                    match retrying.service.poll_ready(cx) {
+                StateProjection::GettingReady {
+                    service,
+                    next,
+                    limit,
+                } => {
+                    let Some(service) = service else {
+                        unreachable!("the first call has left one")
+                    };
+                    match service.poll_ready(cx) {
                         Poll::Ready(Ok(())) => {
                             *this.last = None;
                             let Some(next) = next.take() else {
                                 unreachable!("what is next is known until it is sent")
                             };
-                            let future = retrying.send(scope, next.steering());
+                            let request = retrying.again(scope, next.steering());
+                            let future = service.call(request);
                             this.state.set(State::Trying { future });
                         }
                         Poll::Ready(Err(error)) => {
@@ -221,12 +232,12 @@ where
     }
 }
 
-impl<F> State<F> {
+impl<S: Clone, F> State<S, F> {
     /// The state that leads to the next try, and what may be kept until then.
-    fn after<T>(wait: Duration, next: Next, last: &mut Option<T>) -> Self {
+    fn after<P, T>(wait: Duration, next: Next, means: &Means<P, S>, last: &mut Option<T>) -> Self {
         let next = Some(next);
         if wait.is_zero() {
-            return Self::GettingReady { next, limit: None };
+            return Self::getting_ready(next, means);
         }
         *last = None;
         Self::Waiting {
@@ -234,15 +245,22 @@ impl<F> State<F> {
             next,
         }
     }
+
+    fn getting_ready<P>(next: Option<Next>, means: &Means<P, S>) -> Self {
+        Self::GettingReady {
+            service: means.service().map(Box::new),
+            next,
+            limit: None,
+        }
+    }
 }
 
-impl<P, S, B, R> Retrying<P, S, B>
+impl<P, S, B> Retrying<P, S, B>
 where
     P: Policy,
-    S: Service<Request<B>, Response = Response<R>>,
     B: Clone + 'static,
 {
-    fn decide(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
+    fn decide<R>(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
         let route = &scope.route;
         let settled = route.settled(self.position);
         let Some(mut attempt) = settled.or_else(|| route.conclude(self.position, now())) else {
@@ -260,17 +278,18 @@ where
             // Every region is excluded: the one request that may be sent has been.
             return Decision::Surface;
         }
-        self.policy.decide(route, &attempt, headers)
+        self.means.policy.decide(route, &attempt, headers)
     }
 
-    fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {
+    /// The request of the next try.
+    fn again(&mut self, scope: &Scope, steering: Steering) -> Request<B> {
         let mut request = self.kept.again(scope.route.steered(steering));
         if seeded::is(Fault::GrowingHeader) {
             let again = http::HeaderValue::from_static("again");
             request.headers_mut().append(headers::ACTIVITY_ID, again);
         }
         self.position = scope.route.position();
-        self.service.call(request)
+        request
     }
 }
 
