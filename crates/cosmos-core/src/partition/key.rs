@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::Epk;
 use super::hash::{murmur3_32, murmur3_128};
 use crate::PartitionKey;
-use crate::requests::PartitionKeyValue;
+use crate::requests::{PartitionKeyValue, Value, Values, read};
 
 /// The most paths that a definition may have.
 pub(super) const MAX_PATHS: usize = 100;
@@ -102,7 +102,21 @@ impl PartitionKeyDefinition {
     /// key, is [`Epk::MIN`]; of a hierarchical definition, it is the beginning of every key.
     #[must_use]
     pub fn effective(&self, key: &PartitionKey) -> Option<EpkTarget> {
-        let values = key.values();
+        let values: Values<'_> = key
+            .values()
+            .iter()
+            .map(PartitionKeyValue::borrowed)
+            .collect();
+        self.target(&values)
+    }
+
+    /// The same for the text of the header; also `None` if that is no partition key.
+    #[must_use]
+    pub fn effective_of_header(&self, text: &str) -> Option<EpkTarget> {
+        self.target(&read(text).ok()?)
+    }
+
+    fn target(&self, values: &[Value<'_>]) -> Option<EpkTarget> {
         let complete = values.len() == self.paths;
         let epk = match self.kind {
             PartitionKeyKind::MultiHash if values.len() <= self.paths => levels(values),
@@ -120,7 +134,7 @@ impl PartitionKeyDefinition {
     }
 }
 
-fn levels(values: &[PartitionKeyValue]) -> Epk {
+fn levels(values: &[Value<'_>]) -> Epk {
     let mut bytes = Buffer::new();
     for value in values {
         bytes.extend_from_slice(&hash_v2(std::slice::from_ref(value)));
@@ -128,7 +142,7 @@ fn levels(values: &[PartitionKeyValue]) -> Epk {
     Epk::from_bytes(&bytes)
 }
 
-fn hash_v2(values: &[PartitionKeyValue]) -> [u8; 16] {
+fn hash_v2(values: &[Value<'_>]) -> [u8; 16] {
     let mut bytes = Buffer::new();
     for value in values {
         write_hashed(value, &mut bytes, |text, bytes| {
@@ -142,7 +156,7 @@ fn hash_v2(values: &[PartitionKeyValue]) -> [u8; 16] {
     hash
 }
 
-fn hash_v1(values: &[PartitionKeyValue]) -> Epk {
+fn hash_v1(values: &[Value<'_>]) -> Epk {
     let mut hashed = Buffer::new();
     for value in values {
         write_hashed(value, &mut hashed, |text, bytes| {
@@ -154,9 +168,9 @@ fn hash_v1(values: &[PartitionKeyValue]) -> Epk {
     write_ordered(f64::from(murmur3_32(&hashed)), &mut bytes);
     for value in values {
         match value {
-            PartitionKeyValue::String(text) => write_shifted(text, &mut bytes),
-            PartitionKeyValue::Number(number) => write_ordered(number.get(), &mut bytes),
-            PartitionKeyValue::Bool(_) | PartitionKeyValue::Null | PartitionKeyValue::Undefined => {
+            Value::String(text) => write_shifted(text, &mut bytes),
+            Value::Number(number) => write_ordered(number.get(), &mut bytes),
+            Value::Bool(_) | Value::Null | Value::Undefined => {
                 write_hashed(value, &mut bytes, |_, _| {});
             }
         }
@@ -165,21 +179,17 @@ fn hash_v1(values: &[PartitionKeyValue]) -> Epk {
 }
 
 /// A value as it is hashed.
-fn write_hashed(
-    value: &PartitionKeyValue,
-    bytes: &mut Buffer,
-    write_text: impl FnOnce(&str, &mut Buffer),
-) {
+fn write_hashed(value: &Value<'_>, bytes: &mut Buffer, write_text: impl FnOnce(&str, &mut Buffer)) {
     match value {
-        PartitionKeyValue::Undefined => bytes.push(marker::UNDEFINED),
-        PartitionKeyValue::Null => bytes.push(marker::NULL),
-        PartitionKeyValue::Bool(false) => bytes.push(marker::FALSE),
-        PartitionKeyValue::Bool(true) => bytes.push(marker::TRUE),
-        PartitionKeyValue::Number(number) => {
+        Value::Undefined => bytes.push(marker::UNDEFINED),
+        Value::Null => bytes.push(marker::NULL),
+        Value::Bool(false) => bytes.push(marker::FALSE),
+        Value::Bool(true) => bytes.push(marker::TRUE),
+        Value::Number(number) => {
             bytes.push(marker::NUMBER);
             bytes.extend_from_slice(&number.get().to_le_bytes());
         }
-        PartitionKeyValue::String(text) => {
+        Value::String(text) => {
             bytes.push(marker::STRING);
             write_text(text, bytes);
         }

@@ -35,6 +35,7 @@ mod error;
 mod items;
 mod metadata;
 mod partition_key;
+mod partition_key_text;
 mod path;
 mod scripts;
 
@@ -52,6 +53,7 @@ pub use metadata::{
     replace_offer,
 };
 pub use partition_key::{Number, PartitionKey, PartitionKeyError, PartitionKeyValue};
+pub(crate) use partition_key_text::{Value, Values, read};
 pub use scripts::{
     ScriptKind, create_script, delete_script, execute_stored_procedure, list_scripts,
     query_scripts, read_script, replace_script,

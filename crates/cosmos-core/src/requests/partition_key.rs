@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use http::HeaderValue;
-use serde_json::Value;
+
+use super::{Value, read};
 
 /// Why a value is not a partition key.
 #[non_exhaustive]
@@ -79,19 +80,6 @@ impl PartitionKeyValue {
             Self::Undefined => json.write_str("{}"),
         }
     }
-
-    fn from_json(value: Value) -> Result<Self, PartitionKeyError> {
-        match value {
-            Value::String(text) => Ok(Self::String(text)),
-            Value::Number(number) => {
-                Number::new(number.as_f64().unwrap_or(f64::NAN)).map(Self::Number)
-            }
-            Value::Bool(value) => Ok(Self::Bool(value)),
-            Value::Null => Ok(Self::Null),
-            Value::Object(object) if object.is_empty() => Ok(Self::Undefined),
-            Value::Object(_) | Value::Array(_) => Err(PartitionKeyError::NotAPartitionKey),
-        }
-    }
 }
 
 /// Which logical partition a request is for: one value, or several if the container's key is
@@ -164,12 +152,8 @@ impl FromStr for PartitionKey {
     type Err = PartitionKeyError;
 
     fn from_str(json: &str) -> Result<Self, Self::Err> {
-        let values: Vec<Value> =
-            serde_json::from_str(json).map_err(|_| PartitionKeyError::NotAPartitionKey)?;
-        values
-            .into_iter()
-            .map(PartitionKeyValue::from_json)
-            .collect()
+        let values = read(json)?;
+        Ok(values.into_iter().map(PartitionKeyValue::from).collect())
     }
 }
 
@@ -210,6 +194,31 @@ where
     fn from((a, b, c): (A, B, C)) -> Self {
         Self {
             values: vec![a.into(), b.into(), c.into()],
+        }
+    }
+}
+
+impl From<Value<'_>> for PartitionKeyValue {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::String(text) => Self::String(text.into_owned()),
+            Value::Number(number) => Self::Number(number),
+            Value::Bool(value) => Self::Bool(value),
+            Value::Null => Self::Null,
+            Value::Undefined => Self::Undefined,
+        }
+    }
+}
+
+impl PartitionKeyValue {
+    /// The value as if it had been read.
+    pub(crate) fn borrowed(&self) -> Value<'_> {
+        match self {
+            Self::String(text) => Value::String(text.into()),
+            Self::Number(number) => Value::Number(*number),
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Null => Value::Null,
+            Self::Undefined => Value::Undefined,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwapOption;
 use cosmos_core::flight::{Flight, Stage, Ticket};
 use cosmos_core::partition::PartitionKeyDefinition;
-use cosmos_core::{AccountId, Partition, PartitionKey, RangeId, Route};
+use cosmos_core::{AccountId, Partition, RangeId, Route};
 use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -82,8 +82,8 @@ impl Known {
     }
 
     fn find(&self, key: &HeaderValue) -> Option<&RangeId> {
-        let key: PartitionKey = key.to_str().ok()?.parse().ok()?;
-        let target = self.definition.as_ref()?.effective(&key)?;
+        let definition = self.definition.as_ref()?;
+        let target = definition.effective_of_header(key.to_str().ok()?)?;
         self.ranges.map.find_target(&target)
     }
 
