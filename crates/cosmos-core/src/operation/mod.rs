@@ -16,6 +16,8 @@
 //! assert_eq!(foreign, None);
 //! ```
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, Method};
 
 mod classify;
@@ -149,6 +151,11 @@ impl Operation {
     /// The container that a path is in or names, its ids decoded, such as `dbs/shop/colls/carts`.
     #[must_use]
     pub fn container_of(path: &str) -> Option<String> {
+        Self::container_in(path).map(Cow::into_owned)
+    }
+
+    /// The same; a piece of the path if that names it as it is.
+    pub(crate) fn container_in(path: &str) -> Option<Cow<'_, str>> {
         let mut buffer = [""; path::LONGEST];
         let ["dbs", database, "colls", container, ..] = path::split(path, &mut buffer)? else {
             return None;
@@ -159,7 +166,12 @@ impl Operation {
         if database.contains('/') || container.contains('/') {
             return None;
         }
-        Some(["dbs/", &database, "/colls/", &container].concat())
+        let link = path::trim(path);
+        let length = "dbs/".len() + database.len() + "/colls/".len() + container.len();
+        Some(match (&database, &container) {
+            (Cow::Borrowed(_), Cow::Borrowed(_)) => Cow::Borrowed(&link[..length]),
+            _ => Cow::Owned(["dbs/", &database, "/colls/", &container].concat()),
+        })
     }
 
     /// The operation of a request that no rule classifies, but which the caller means for the

@@ -1,6 +1,7 @@
 //! Which partition the operation is for, as far as it is known.
 
-use std::sync::{Arc, OnceLock};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Request};
@@ -14,8 +15,17 @@ use crate::{Journal, Operation, Partition, RangeId, Resource, headers};
 pub(crate) struct Target {
     path: Option<PathAndQuery>,
     key: Option<HeaderValue>,
-    container: OnceLock<Option<Box<str>>>,
+    container: Option<Link>,
     range: Mutex<Range>,
+}
+
+/// The container's link.
+#[derive(Debug)]
+enum Link {
+    /// So many bytes of the path, after its first slash.
+    InPath(usize),
+    /// A text of its own, where the path has escapes.
+    Own(Box<str>),
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +56,7 @@ impl Target {
     /// Adds what the request says.
     pub(super) fn read<B>(&mut self, operation: Operation, request: &Request<B>) {
         if operation.resource() == Resource::Container || operation.is_document() {
+            self.container = Operation::container_in(request.uri().path()).map(Link::of);
             self.path = request.uri().path_and_query().cloned();
         }
         if !operation.is_document() {
@@ -60,11 +71,22 @@ impl Target {
     }
 
     fn container(&self) -> Option<&str> {
-        let read = || {
-            let path = self.path.as_ref()?.path();
-            Operation::container_of(path).map(String::into_boxed_str)
-        };
-        self.container.get_or_init(read).as_deref()
+        match self.container.as_ref()? {
+            Link::InPath(length) => {
+                let path = self.path.as_ref()?.path();
+                path.strip_prefix('/').unwrap_or(path).get(..*length)
+            }
+            Link::Own(link) => Some(link),
+        }
+    }
+}
+
+impl Link {
+    fn of(link: Cow<'_, str>) -> Self {
+        match link {
+            Cow::Borrowed(piece) => Self::InPath(piece.len()),
+            Cow::Owned(link) => Self::Own(link.into()),
+        }
     }
 }
 
