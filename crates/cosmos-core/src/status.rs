@@ -44,9 +44,13 @@ impl Status {
         Self { code, substatus }
     }
 
-    /// Reads the status of an answer. A substatus that is absent or not a number is 0.
+    /// Reads the status of an answer. A substatus that is absent or not a number is 0, and so is
+    /// that of a success, which has nothing to explain.
     #[must_use]
     pub fn of(code: StatusCode, headers: &HeaderMap) -> Self {
+        if code.is_success() {
+            return Self::new(code.as_u16(), 0);
+        }
         let substatus = headers
             .get(&headers::SUBSTATUS)
             .and_then(|value| value.to_str().ok())
