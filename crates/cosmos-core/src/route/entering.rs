@@ -36,6 +36,18 @@ impl Route {
         Some(Entered { route, first: true })
     }
 
+    /// Makes this the route that a request carries, in place of the one that it has.
+    pub fn ride<B>(self, request: &mut http::Request<B>) {
+        let extensions = request.extensions_mut();
+        // Written over where it is: an insertion allocates.
+        match extensions.get_mut::<Self>() {
+            Some(carried) => *carried = self,
+            None => {
+                extensions.insert(self);
+            }
+        }
+    }
+
     /// Whether a request is one for an account, so that [`enter`](Self::enter) finds or makes a
     /// route.
     #[must_use]

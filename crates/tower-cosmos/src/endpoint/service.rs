@@ -127,7 +127,7 @@ pub(super) fn place<B>(
             // An attempt of another account: what signs for this one must not take it for its own.
             let mut onward = route.clone();
             onward.steering.attempt = None;
-            request.extensions_mut().insert(onward);
+            onward.ride(request);
         } else {
             route.set_foreign();
         }
@@ -141,7 +141,7 @@ pub(super) fn place<B>(
     if let Some(passed) = route.passed() {
         // What layers in between have asked for since it was placed.
         passed.add_headers(request.headers_mut());
-        request.extensions_mut().insert(passed);
+        passed.ride(request);
         return Ok(None);
     }
     let now = now();
@@ -186,7 +186,7 @@ pub(super) fn place<B>(
     if reason != Reason::First && seeded::is(Fault::DroppedToken) {
         request.headers_mut().remove(headers::SESSION_TOKEN);
     }
-    request.extensions_mut().insert(route.placed(attempt));
+    route.placed(attempt).ride(request);
     Ok(Some(Placed::new(
         account.clone(),
         route.clone(),
