@@ -32,12 +32,11 @@ impl Scope {
         self.span.as_deref().map(Span::enter)
     }
 
-    /// The response as the layer returns it.
-    pub(crate) fn answer<R>(&self, mut response: Response<R>) -> Response<R> {
+    /// Makes the response what the layer returns.
+    pub(crate) fn answer<R>(&self, response: &mut Response<R>) {
         if self.first && !self.route.is_foreign() {
             response.extensions_mut().insert(self.route.journal());
         }
-        response
     }
 
     /// An error of our own about the operation.

@@ -126,13 +126,12 @@ where
             return Poll::Ready(Err(late.error()));
         };
         if let Poll::Ready(result) = future.poll(cx) {
-            let response = result.map_err(Into::into)?;
+            let mut response = result.map_err(Into::into)?;
             return Poll::Ready(Ok(match this.limited {
                 Some(Limited { scope, idle, .. }) => {
                     let deadline = scope.route.deadline();
-                    scope
-                        .answer(response)
-                        .map(|body| IdleBody::limited(body, *idle, deadline))
+                    scope.answer(&mut response);
+                    response.map(|body| IdleBody::limited(body, *idle, deadline))
                 }
                 None => response.map(IdleBody::unlimited),
             }));

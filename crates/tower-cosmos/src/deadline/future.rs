@@ -88,7 +88,10 @@ where
         let _operation = scope.trace();
         if let StateProjection::Running { future } = this.state.as_mut().project() {
             match future.poll(cx) {
-                Poll::Ready(Ok(response)) => return Poll::Ready(Ok(scope.answer(response))),
+                Poll::Ready(Ok(mut response)) => {
+                    scope.answer(&mut response);
+                    return Poll::Ready(Ok(response));
+                }
                 // Whatever a layer inside made of it: the deadline has passed.
                 Poll::Ready(Err(_)) if !scope.route.is_foreign() && scope.route.expired(now()) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
@@ -115,7 +118,9 @@ where
             }
             this.state.set(State::Expired);
         }
-        Poll::Ready(Ok(scope.answer(timed_out())))
+        let mut response = timed_out();
+        scope.answer(&mut response);
+        Poll::Ready(Ok(response))
     }
 }
 

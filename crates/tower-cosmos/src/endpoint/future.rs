@@ -222,24 +222,22 @@ where
 fn conclude<R>(
     scope: &Scope,
     placed: &Placed,
-    result: Result<Response<R>, BoxError>,
+    mut result: Result<Response<R>, BoxError>,
 ) -> Result<Response<R>, BoxError> {
-    match result {
-        Ok(response) => {
-            placed.answered(Status::of_response(&response), response.headers());
-            Ok(scope.answer(response))
-        }
-        Err(error) => {
-            let error = into_transport_error(error).with_region(placed.placement.choice.region);
-            let outcome = match error.kind() {
-                // Cut short by the deadline: that is no failure of the region's.
-                FailureKind::DeadlineExceeded => Outcome::Abandoned,
-                kind => Outcome::Failed(kind),
-            };
-            placed.route.end(placed.attempt, now(), outcome);
-            Err(error.with_journal(scope.route.journal()).into())
-        }
+    if let Ok(response) = &mut result {
+        placed.answered(Status::of_response(response), response.headers());
+        scope.answer(response);
     }
+    result.map_err(|error| {
+        let error = into_transport_error(error).with_region(placed.placement.choice.region);
+        let outcome = match error.kind() {
+            // Cut short by the deadline: that is no failure of the region's.
+            FailureKind::DeadlineExceeded => Outcome::Abandoned,
+            kind => Outcome::Failed(kind),
+        };
+        placed.route.end(placed.attempt, now(), outcome);
+        error.with_journal(scope.route.journal()).into()
+    })
 }
 
 impl<S, B> fmt::Debug for ResponseFuture<S, B>

@@ -94,11 +94,11 @@ where
                     this.state.set(State::Sending { future });
                 }
                 StateProjection::Sending { future } => {
-                    let result = ready!(future.poll(cx)).map_err(Into::into);
-                    return Poll::Ready(result.map(|response| match scope {
-                        Some(scope) => scope.answer(response),
-                        None => response,
-                    }));
+                    let mut result = future.poll(cx).map_err(Into::into);
+                    if let (Some(scope), Poll::Ready(Ok(response))) = (scope, &mut result) {
+                        scope.answer(response);
+                    }
+                    return result;
                 }
             }
         }

@@ -91,10 +91,10 @@ where
         let this = self.project();
         let scope = this.scope.as_ref();
         let _operation = scope.map(Scope::trace);
-        let result = this.future.poll(cx).map_err(Into::into);
-        result.map_ok(|response| match scope {
-            Some(scope) => scope.answer(response),
-            None => response,
-        })
+        let mut result = this.future.poll(cx).map_err(Into::into);
+        if let (Some(scope), Poll::Ready(Ok(response))) = (scope, &mut result) {
+            scope.answer(response);
+        }
+        result
     }
 }

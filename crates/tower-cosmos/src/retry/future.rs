@@ -295,13 +295,14 @@ where
 
 type Outcomes<R> = Result<Response<R>, BoxError>;
 
-fn surface<R>(scope: &Scope, result: Outcomes<R>) -> Outcomes<R> {
-    result.map(|mut response| {
+fn surface<R>(scope: &Scope, mut result: Outcomes<R>) -> Outcomes<R> {
+    if let Ok(response) = &mut result {
         if seeded::is(Fault::MadeUpResponse) && response.status().is_server_error() {
             response.headers_mut().clear();
         }
-        scope.answer(response)
-    })
+        scope.answer(response);
+    }
+    result
 }
 
 fn surface_last<R>(scope: &Scope, last: &mut Option<Box<Outcomes<R>>>) -> Outcomes<R> {
