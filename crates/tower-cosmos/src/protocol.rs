@@ -1,7 +1,7 @@
 //! The headers that every request to the service carries.
 
 use cosmos_core::headers;
-use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{Entry, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("tower-cosmos/", env!("CARGO_PKG_VERSION")));
@@ -21,7 +21,8 @@ pub(crate) fn put_if_absent(
     name: &HeaderName,
     value: impl FnOnce() -> HeaderValue,
 ) {
-    if !map.contains_key(name) {
-        map.insert(name, value());
+    // A map that is full takes no more, and the service will miss it.
+    if let Ok(Entry::Vacant(place)) = map.try_entry(name) {
+        place.insert(value());
     }
 }

@@ -96,7 +96,12 @@ fn link(path: &str) -> Cow<'_, str> {
 }
 
 fn decode(text: &str) -> Cow<'_, str> {
-    percent_decode_str(text).decode_utf8_lossy()
+    // Most have nothing to decode, which is quickly seen.
+    if text.bytes().any(|byte| byte == b'%') {
+        percent_decode_str(text).decode_utf8_lossy()
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The last id of a path of which every id is a RID.

@@ -28,9 +28,10 @@
 use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::percent_encode_byte;
+use smallvec::SmallVec;
 
-use crate::percent::{RESERVED, is_reserved};
+use crate::percent::is_reserved;
 
 mod key;
 mod link;
@@ -55,12 +56,15 @@ pub fn http_date(time: SystemTime) -> String {
 
 /// A sensitive header value: a prefix as it is, and the rest percent-encoded.
 fn sensitive(encoded: &str, rest: &str) -> HeaderValue {
-    // To the byte: a text with room to spare is allocated twice to become a header value.
-    let reserved = rest.bytes().filter(|byte| is_reserved(*byte)).count();
-    let mut text = String::with_capacity(encoded.len() + rest.len() + 2 * reserved);
-    text.push_str(encoded);
-    text.extend(utf8_percent_encode(rest, RESERVED));
-    let mut value = HeaderValue::try_from(text).expect("percent-encoded text is visible ASCII");
+    let mut text = SmallVec::<[u8; 256]>::from_slice(encoded.as_bytes());
+    for byte in rest.bytes() {
+        if is_reserved(byte) {
+            text.extend_from_slice(percent_encode_byte(byte).as_bytes());
+        } else {
+            text.push(byte);
+        }
+    }
+    let mut value = HeaderValue::from_bytes(&text).expect("percent-encoded text is visible ASCII");
     value.set_sensitive(true);
     value
 }
