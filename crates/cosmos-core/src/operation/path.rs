@@ -5,7 +5,9 @@ pub(crate) const LONGEST: usize = 6;
 
 /// The path without its query string, one leading slash and one trailing slash.
 pub(crate) fn trim(path: &str) -> &str {
-    let path = path.split(['?', '#']).next().unwrap_or_default();
+    // Byte by byte here and below: paths are short, and a search for each slash costs more.
+    let end = path.bytes().position(|byte| matches!(byte, b'?' | b'#'));
+    let path = end.map_or(path, |end| &path[..end]);
     let path = path.strip_prefix('/').unwrap_or(path);
     match path.strip_suffix('/') {
         // `//` names an empty segment, which is not the account.
@@ -24,12 +26,17 @@ pub(crate) fn split<'b, 'p>(
         return Some(&[]);
     }
     let mut count = 0;
-    for segment in path.split('/') {
+    let mut begins = 0;
+    // A slash that is not there ends the last segment.
+    let bytes = path.bytes().chain([b'/']);
+    for (at, _) in bytes.enumerate().filter(|(_, byte)| *byte == b'/') {
+        let segment = &path[begins..at];
         if segment.is_empty() {
             return None;
         }
         *buffer.get_mut(count)? = segment;
         count += 1;
+        begins = at + 1;
     }
     buffer.get(..count)
 }
