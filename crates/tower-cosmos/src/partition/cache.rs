@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
 use cosmos_core::health::{Signal, signal};
 use cosmos_core::{Action, Outcome, RangeLookup, Resource, Route, Status, causes, headers};
 use http::{HeaderMap, HeaderValue};
-use parking_lot::RwLock;
+use parking_lot::Mutex;
 
 use super::container::{Cause, Container, Ended, Known, forget};
 use crate::Account;
@@ -25,9 +26,14 @@ pub(super) struct Cache {
     service: metadata::Service,
     max_containers: usize,
     limit: Duration,
-    containers: RwLock<HashMap<Box<str>, Arc<Container>>>,
+    // Looked at by every operation and hardly ever changed, so it is a snapshot: what threads write in
+    // common, if only to count readers, costs each of them more than the look.
+    containers: ArcSwap<Containers>,
+    growing: Mutex<()>,
     uses: AtomicU64,
 }
+
+type Containers = HashMap<Box<str>, Arc<Container>>;
 
 impl Cache {
     pub(super) fn new(account: &Account, max_containers: usize, limit: Duration) -> Self {
@@ -36,8 +42,10 @@ impl Cache {
             service: metadata::service(account),
             max_containers,
             limit,
-            containers: RwLock::default(),
-            uses: AtomicU64::new(0),
+            containers: ArcSwap::default(),
+            growing: Mutex::default(),
+            // More than any container has, that was never used.
+            uses: AtomicU64::new(1),
         }
     }
 
@@ -49,12 +57,18 @@ impl Cache {
         if route.is_range_by_caller() || route.steering.attempt.is_some() {
             return None;
         }
-        let container = self.container(link);
-        let doubted = container.doubted();
-        if let (Some(known), None) = (container.known(), &doubted) {
-            known.set_range(route, key);
+        let set = |container: &Arc<Container>| {
+            container.touch(&self.uses);
+            container.doubted().is_none()
+                && container
+                    .with_known(|known| known.set_range(route, key))
+                    .is_some()
+        };
+        if self.containers.load().get(link).is_some_and(set) {
             return None;
         }
+        let container = self.container(link);
+        let doubted = container.doubted();
         Some(Waiting {
             key: key.clone(),
             container,
@@ -99,24 +113,30 @@ impl Cache {
     }
 
     fn container(&self, link: &str) -> Arc<Container> {
-        let number = self.uses.fetch_add(1, Ordering::Relaxed);
-        if let Some(container) = self.containers.read().get(link) {
-            container.touch(number);
-            return Arc::clone(container);
-        }
-        let mut containers = self.containers.write();
-        if !containers.contains_key(link) {
-            make_room(&mut containers, self.max_containers);
-        }
-        let container = containers
-            .entry(link.into())
-            .or_insert_with(|| Arc::new(Container::new(link, self.account.id())));
-        container.touch(number);
-        Arc::clone(container)
+        let found = || {
+            let containers = self.containers.load();
+            let container = containers.get(link)?;
+            container.touch(&self.uses);
+            Some(Arc::clone(container))
+        };
+        found().unwrap_or_else(|| {
+            let _one_at_a_time = self.growing.lock();
+            found().unwrap_or_else(|| self.add(link))
+        })
+    }
+
+    fn add(&self, link: &str) -> Arc<Container> {
+        let container = Arc::new(Container::new(link, self.account.id()));
+        container.touch(&self.uses);
+        let mut containers = Containers::clone(&self.containers.load());
+        make_room(&mut containers, self.max_containers);
+        containers.insert(link.into(), Arc::clone(&container));
+        self.containers.store(Arc::new(containers));
+        container
     }
 
     fn known(&self, link: &str) -> Option<(Arc<Container>, Arc<Known>)> {
-        let container = self.containers.read().get(link).cloned()?;
+        let container = self.containers.load().get(link).cloned()?;
         let known = container.known()?;
         Some((container, known))
     }
@@ -206,7 +226,7 @@ fn problem_of(container: &Container) -> String {
 }
 
 /// Removes the container used longest ago, if there is no room for another one.
-fn make_room(containers: &mut HashMap<Box<str>, Arc<Container>>, max: usize) {
+fn make_room(containers: &mut Containers, max: usize) {
     while containers.len() >= max.max(1) {
         let oldest = containers
             .values()
@@ -247,26 +267,35 @@ impl RangeLookup for Lookup {
     }
 
     fn answered(&self, route: &Route, status: Status, headers: &HeaderMap) {
-        let (Some(cache), Some(link)) = (self.0.upgrade(), route.container()) else {
-            return;
-        };
-        let Some((container, known)) = cache.known(link) else {
-            return;
-        };
         let operation = route.operation();
-        let deletes =
-            operation.resource() == Resource::Container && operation.action() == Action::Delete;
-        if deletes && status.is_success() {
-            container.forget();
-            forget(cache.account.id(), route, link, None);
-        }
+        let deletes = operation.resource() == Resource::Container
+            && operation.action() == Action::Delete
+            && status.is_success();
         // A region that fails, or lags behind, may name what is not so.
         let is_told = operation.resource() == Resource::Item
             && signal(operation, Outcome::Answered(status), Duration::ZERO, None)
                 == Signal::Success;
         let rid = headers.get(headers::CONTENT_PATH).filter(|_| is_told);
-        let another = rid.is_some_and(|rid| *rid != *known.rid);
-        if another || status == Status::COLLECTION_RID_MISMATCH {
+        let mismatch = status == Status::COLLECTION_RID_MISMATCH;
+        if !deletes && !mismatch && rid.is_none() {
+            return;
+        }
+        let (Some(cache), Some(link)) = (self.0.upgrade(), route.container()) else {
+            return;
+        };
+        let containers = cache.containers.load();
+        let Some(container) = containers.get(link) else {
+            return;
+        };
+        let Some(another) = container.with_known(|known| rid.is_some_and(|rid| *rid != *known.rid))
+        else {
+            return;
+        };
+        if deletes {
+            container.forget();
+            forget(cache.account.id(), route, link, None);
+        }
+        if another || mismatch {
             cache.doubt(route, Cause::Another);
         }
     }
@@ -281,7 +310,7 @@ impl fmt::Debug for Lookup {
 impl fmt::Debug for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache")
-            .field("containers", &self.containers.read().len())
+            .field("containers", &self.containers.load().len())
             .field("max_containers", &self.max_containers)
             .field("limit", &self.limit)
             .finish_non_exhaustive()

@@ -50,7 +50,7 @@ pub(super) struct Container {
     unchanged: AtomicBool,
     // Whether an answer has shown the map to be wrong, and it is not yet read afresh.
     doubted: AtomicBool,
-    /// Grows with every use of any container.
+    /// The number of its last use; of uses in a row only the first counts.
     pub(super) used: AtomicU64,
 }
 
@@ -119,6 +119,11 @@ impl Container {
 
     pub(super) fn link(&self) -> &str {
         &self.link
+    }
+
+    /// Reads what is known, if anything is.
+    pub(super) fn with_known<T>(&self, read: impl FnOnce(&Known) -> T) -> Option<T> {
+        self.known.load().as_deref().map(read)
     }
 
     pub(super) fn known(&self) -> Option<Arc<Known>> {
@@ -201,8 +206,12 @@ impl Container {
         self.known.store(None);
     }
 
-    pub(super) fn touch(&self, use_number: u64) {
-        self.used.store(use_number, Ordering::Relaxed);
+    /// Notes a use, unless it is the container used last anyhow.
+    pub(super) fn touch(&self, uses: &AtomicU64) {
+        if self.used.load(Ordering::Relaxed) != uses.load(Ordering::Relaxed) {
+            let number = uses.fetch_add(1, Ordering::Relaxed) + 1;
+            self.used.store(number, Ordering::Relaxed);
+        }
     }
 }
 
