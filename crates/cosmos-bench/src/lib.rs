@@ -19,11 +19,12 @@ mod peers;
 mod report;
 mod section;
 
-pub use compare::{Comparison, Path, Profiled, Settings, compare};
+pub use compare::{Chosen, Comparison, Fault, Path, Peer, Profiled, Settings, compare, suffer};
 pub use cost::{Allocations, Allocator, Cost, Subject, costs};
 pub use instant::{Failure, Failures, InstantLeaf, InstantMetadata, Req};
 pub use instructions::{Instructions, OPERATIONS_COUNTED, Verdict};
 pub use measure::{Case, interleaved, nanos_each, nanos_each_on_two_threads, slowest_nanos};
+pub use peers::WITHOUT_IMDS;
 pub use report::{Figure, Goal, Report};
 pub use section::{Machine, Section, cpu_model};
 

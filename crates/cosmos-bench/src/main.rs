@@ -1,17 +1,19 @@
-//! `cosmos-bench compare`: what the layers cost an operation, beside what others take for it.
+//! `cosmos-bench compare`: what the layers cost an operation and spare it, beside what others do.
 //!
 //! `cosmos-bench instructions` holds counted instructions against a baseline, `cosmos-bench profile`
 //! gives a profiler something to look at.
 
 use std::io;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::{Parser, Subcommand};
-use cosmos_bench::loopback::{self, BoxError, Drive};
+use cosmos_bench::loopback::{self, Drive};
 use cosmos_bench::{
-    Allocations, Allocator, Instructions, Path, Profiled, Settings, Verdict, compare,
+    Allocations, Allocator, Chosen, Fault, Instructions, Path, Peer, Profiled, Settings, Verdict,
+    WITHOUT_IMDS, compare,
 };
-use tokio::runtime::Builder;
+use cosmos_core::BoxError;
+use tokio::runtime::{Builder, Runtime};
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures what the layers cost an operation.")]
@@ -22,7 +24,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Time and allocations of a point read: each layer, the stack, the peers, failures, threads.
+    /// Time and allocations of a point read: each layer, the stack, the peers, failures, threads;
+    /// and what callers see while a region misbehaves.
     Compare {
         /// Print one JSON object instead of tables.
         #[arg(long)]
@@ -30,6 +33,17 @@ enum Command {
         /// How many rounds to take the median of.
         #[arg(long, default_value_t = 25)]
         rounds: usize,
+        /// Only this section. May be repeated; without it all are measured.
+        #[arg(long = "section", value_name = "SECTION")]
+        sections: Vec<Chosen>,
+    },
+    /// One client through one fault: the process that the section `availability` starts for each.
+    #[command(hide = true)]
+    Suffer {
+        #[arg(long)]
+        fault: Fault,
+        #[arg(long)]
+        client: Peer,
     },
     /// Holds what the benchmark `instructions` counted last against the baseline.
     Instructions {
@@ -55,40 +69,62 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().command {
-        Command::Compare { json, rounds } => {
-            compare(&Settings {
-                rounds,
-                allocator: ALLOCATOR,
-            })
-            .print(json);
-        }
-        Command::Instructions { bless } => match instructions(bless) {
-            Ok(true) => {}
-            Ok(false) => return ExitCode::FAILURE,
-            Err(error) => return ended(Err(error.into())),
-        },
-        Command::LoopbackServer => return ended(run(loopback::serve())),
-        Command::LoopbackClient(drive) => return ended(run(drive.run())),
-        Command::Profile { path, operations } => Profiled::new(path).run(operations),
-    }
-    ExitCode::SUCCESS
-}
-
-/// Runs on this thread.
-fn run(work: impl Future<Output = Result<(), BoxError>>) -> Result<(), BoxError> {
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(work)
-}
-
-fn ended(result: Result<(), BoxError>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(Arguments::parse().command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Whether all is well.
+fn run(command: Command) -> Result<bool, BoxError> {
+    let (variable, _) = WITHOUT_IMDS;
+    if cfg!(feature = "peers") && std::env::var_os(variable).is_none() {
+        return again();
+    }
+    match command {
+        Command::Compare {
+            json,
+            rounds,
+            sections,
+        } => {
+            let settings = Settings {
+                rounds,
+                allocator: ALLOCATOR,
+                chosen: sections,
+            };
+            compare(&settings)?.print(json);
+        }
+        Command::LoopbackServer => on_one_thread(loopback::serve())?,
+        Command::LoopbackClient(drive) => on_one_thread(drive.run())?,
+        Command::Suffer { fault, client } => {
+            Runtime::new()?.block_on(cosmos_bench::suffer(fault, client))?;
+        }
+        Command::Instructions { bless } => return Ok(instructions(bless)?),
+        Command::Profile { path, operations } => Profiled::new(path).run(operations),
+    }
+    Ok(true)
+}
+
+/// This program once more, with the variable that keeps the Azure SDK on loopback.
+fn again() -> Result<bool, BoxError> {
+    let mut command = process::Command::new(std::env::current_exe()?);
+    command
+        .args(std::env::args_os().skip(1))
+        .envs([WITHOUT_IMDS]);
+    // In this one's place: whoever ends or profiles it means that.
+    #[cfg(unix)]
+    return Err(std::os::unix::process::CommandExt::exec(&mut command).into());
+    #[cfg(not(unix))]
+    Ok(command.status()?.success())
+}
+
+fn on_one_thread(work: impl Future<Output = Result<(), BoxError>>) -> Result<(), BoxError> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(work)
 }
 
 /// Whether the counts are good.

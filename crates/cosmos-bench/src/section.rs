@@ -12,6 +12,7 @@ pub struct Section {
     note: &'static str,
     columns: &'static [&'static str],
     rows: Vec<(String, Vec<Option<f64>>)>,
+    remarks: Vec<String>,
 }
 
 impl Section {
@@ -23,6 +24,7 @@ impl Section {
             note,
             columns,
             rows: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 
@@ -62,6 +64,11 @@ impl Section {
         self.add(cost.name.clone(), own.into_iter().chain(added));
     }
 
+    /// Adds a text below the table.
+    pub fn remark(&mut self, remark: impl Into<String>) {
+        self.remarks.push(remark.into());
+    }
+
     /// Prints the table.
     pub fn print(&self) {
         println!("\n{}", self.title);
@@ -78,10 +85,13 @@ impl Section {
             for figure in figures {
                 match figure {
                     Some(figure) => print!("{:>11}", shown(*figure)),
-                    None => print!("{:>11}", ""),
+                    None => print!("{:>11}", "-"),
                 }
             }
             println!();
+        }
+        for remark in &self.remarks {
+            println!("  {}", remark.replace('\n', "\n    "));
         }
     }
 
@@ -96,7 +106,7 @@ impl Section {
             }
             Value::Object(row)
         });
-        json!({ "title": self.title, "note": self.note, "rows": rows.collect::<Vec<_>>() })
+        json!({ "title": self.title, "note": self.note, "rows": rows.collect::<Vec<_>>(), "remarks": self.remarks })
     }
 }
 
@@ -110,10 +120,11 @@ fn rounded(figure: f64) -> f64 {
 }
 
 fn shown(figure: f64) -> String {
-    if figure.abs() >= 100.0 {
-        format!("{figure:.0}")
-    } else {
+    // Counts are whole.
+    if figure.abs() >= 100.0 || figure.fract() == 0.0 {
         // Never a negative nothing.
+        format!("{:.0}", figure + 0.0)
+    } else {
         format!("{:.2}", rounded(figure) + 0.0)
     }
 }

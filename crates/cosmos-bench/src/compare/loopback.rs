@@ -1,7 +1,9 @@
 //! Over real sockets: the stack beside the bare hyper client that is under it.
 
+use cosmos_core::BoxError;
+
 use super::goals;
-use crate::loopback::{BoxError, Drive, Driven, Kind, Protocol, Server};
+use crate::loopback::{Drive, Driven, Kind, Protocol, Server};
 use crate::{Report, Section};
 
 const TITLE: &str = "Over loopback, documents of 1 KiB";
@@ -24,18 +26,16 @@ const AT_A_TIME: [usize; 3] = [1, 16, 64];
 /// A plain client and the stack, one right after the other.
 type Pair = [Driven; 2];
 
-pub(super) fn section(goals: &mut Report) -> Section {
+pub(super) fn section(goals: &mut Report) -> Result<Section, BoxError> {
     let mut section = Section::new(TITLE, NOTE, COLUMNS);
     for (protocol, name) in [(Protocol::Http1, "HTTP/1.1"), (Protocol::Http2, "HTTP/2")] {
         for at_a_time in AT_A_TIME {
             let name = format!("{name}, {at_a_time} at a time");
-            match pairs(protocol, at_a_time) {
-                Ok(pairs) => add(&mut section, goals, &name, at_a_time, &pairs),
-                Err(error) => section.add(format!("{name}: {error}"), []),
-            }
+            let pairs = pairs(protocol, at_a_time)?;
+            add(&mut section, goals, &name, at_a_time, &pairs);
         }
     }
-    section
+    Ok(section)
 }
 
 fn pairs(protocol: Protocol, at_a_time: usize) -> Result<Vec<Pair>, BoxError> {

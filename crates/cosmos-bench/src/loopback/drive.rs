@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use clap::ValueEnum;
 use cosmos_core::headers::{VERSION, value};
-use cosmos_core::{PartitionKey, requests};
+use cosmos_core::{BoxError, PartitionKey, requests};
 use cpu_time::ProcessTime;
 use hdrhistogram::Histogram;
 use http::uri::{Authority, Scheme};
@@ -20,7 +20,6 @@ use tokio::task::JoinSet;
 use tower::{Layer, Service, ServiceExt};
 use tower_cosmos::{Account, RecommendedLayer, SigningLayer};
 
-use super::BoxError;
 use crate::instant::Req;
 use crate::operation::credential;
 

@@ -9,6 +9,3 @@ pub(crate) use drive::Driven;
 pub use drive::{Drive, Kind, Protocol};
 pub(crate) use process::Server;
 pub use serve::serve;
-
-/// Anything that keeps a measurement from being made.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

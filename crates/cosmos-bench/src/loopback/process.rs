@@ -4,9 +4,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 
 use clap::ValueEnum;
+use cosmos_core::BoxError;
 use serde::Deserialize;
 
-use super::{BoxError, Drive, Driven};
+use super::{Drive, Driven};
 
 /// The server, ended when dropped.
 #[derive(Debug)]

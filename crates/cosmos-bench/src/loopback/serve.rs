@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cosmos_core::BoxError;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -15,7 +16,6 @@ use hyper_util::server::conn::auto;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::BoxError;
 use crate::documents;
 use crate::instant::answer_headers;
 
