@@ -218,6 +218,7 @@ impl AccountBuilder {
             .collect::<Result<Vec<_>, _>>()?;
         let guard = self.guard.map(RetryGuardOptions::build).transpose()?;
         let topology = (!self.discovery).then(|| Arc::new(Topology::fixed(&global)));
+        let marks = Arc::new(Marks::new(mark_duration, settings.jitter));
         let reader = Reader::new(leaf, self.credential, self.clock.clone(), settings);
         let refresher = Refresher::new(reader, fallbacks, settings, self.discovery);
         Ok(Account(Arc::new_cyclic(|inner| Inner {
@@ -226,9 +227,14 @@ impl AccountBuilder {
             preferred,
             excluded,
             topology: ArcSwapOption::new(topology),
-            marks: Arc::new(Marks::new(mark_duration, settings.jitter)),
+            marks: Arc::clone(&marks),
             refresher,
-            observer: Arc::new(Observer(inner.clone())),
+            observer: Arc::new(Observer {
+                account: inner.clone(),
+                marks,
+                has_guard: guard.is_some(),
+                has_verdicts: self.classify.is_some(),
+            }),
             sequence: Arc::new(AtomicU64::new(0)),
             clock: self.clock,
             classify: self.classify,

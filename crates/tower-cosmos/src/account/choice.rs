@@ -32,12 +32,13 @@ pub(crate) struct Placement {
 impl Account {
     /// The region that an attempt with this steering would go to; `None` if nothing may be sent.
     pub(crate) fn next_region(&self, route: &Route, steering: Steering) -> Option<Region> {
-        let topology = self.topology()?;
+        let topology = self.snapshot();
+        let topology = topology.as_deref()?;
         let choice = self.ask(
-            &topology,
+            topology,
             route,
             steering,
-            self.oversight(&topology, route),
+            self.oversight(topology, route),
             now(),
             selection::choose,
         );
@@ -130,12 +131,10 @@ impl Account {
 
     /// Remembers where a partition accepts writes, if an answer confirms it.
     pub(crate) fn learn_write_region(&self, route: &Route, placement: &Placement, status: Status) {
-        if placement.oversight != Oversight::WriteRegion
-            || !write_regions::confirms(route.operation(), status)
-        {
+        if !write_regions::confirms(route.operation(), status) {
             return;
         }
-        let hub = self.topology().and_then(|topology| topology.hub());
+        let hub = self.snapshot().as_deref().and_then(Topology::hub);
         if let (Some(memory), Some(hub)) = (route.write_regions(self.id()), hub) {
             route.with_partition(|partition| {
                 // Of a partition that is not known nothing can be remembered.

@@ -41,7 +41,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwapOption, Guard};
 use cosmos_core::policy::Jitter;
 use cosmos_core::policy::session::{self, SessionPlan};
 use cosmos_core::policy::{Verdict, marking};
@@ -111,6 +111,11 @@ impl Account {
         self.0.topology.load_full()
     }
 
+    /// The same for a moment. Unlike a handle of one's own it costs other threads nothing.
+    pub(crate) fn snapshot(&self) -> Guard<Option<Arc<Topology>>> {
+        self.0.topology.load()
+    }
+
     /// The endpoint that the account was made with.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
@@ -164,9 +169,10 @@ impl Account {
 
     /// Where the session retries of an operation go; `None` while the topology is not known.
     pub(crate) fn session_plan(&self, route: &Route) -> Option<SessionPlan> {
-        let topology = self.topology()?;
+        let topology = self.snapshot();
+        let topology = topology.as_deref()?;
         let excluded = route.rules().excluded.union(self.0.excluded);
-        Some(session::plan(&topology, route.operation(), excluded))
+        Some(session::plan(topology, route.operation(), excluded))
     }
 
     pub(crate) fn id(&self) -> AccountId {
@@ -179,7 +185,7 @@ impl Account {
         let uri = request.uri();
         uri.authority().is_none()
             || self.0.global.is_of(uri)
-            || self.topology().is_some_and(|topology| topology.owns(uri))
+            || (self.snapshot().as_deref()).is_some_and(|topology| topology.owns(uri))
     }
 
     /// How long an endpoint may take to answer a read of our own.
@@ -236,15 +242,25 @@ impl fmt::Debug for Account {
     }
 }
 
-/// Hears of attempts on the account's behalf. Weak, so that a journal that somebody keeps does
-/// not keep the account.
-struct Observer(Weak<Inner>);
+/// Hears of attempts on the account's behalf.
+///
+/// Every attempt comes here several times, so what most of them need is at hand.
+struct Observer {
+    // Weak, so that a journal that somebody keeps does not keep the account.
+    account: Weak<Inner>,
+    marks: Arc<Marks>,
+    has_guard: bool,
+    has_verdicts: bool,
+}
+
+impl Observer {
+    fn guarded(&self) -> Option<Arc<Inner>> {
+        self.has_guard.then(|| self.account.upgrade()).flatten()
+    }
+}
 
 impl AttemptObserver for Observer {
     fn ended(&self, operation: Operation, attempt: &Attempt, at_threshold: bool, now: Instant) {
-        let Some(inner) = self.0.upgrade() else {
-            return;
-        };
         tracing::debug!(
             cosmos.region = attempt.region.name(),
             cosmos.reason = attempt.reason.name(),
@@ -253,21 +269,26 @@ impl AttemptObserver for Observer {
             "attempt"
         );
         let effect = marking::effect(operation, attempt.outcome, attempt.oversight, at_threshold);
-        inner.marks.apply(attempt, effect, now);
-        if let Some(guard) = &inner.guard {
+        self.marks.apply(attempt, effect, now);
+        if let Some(guard) = self.guarded().as_ref().and_then(|it| it.guard.as_ref()) {
             guard::settle(guard, operation, attempt);
         }
         // A region that fails may have left the account, or be about to lose its role. One that says
         // so is believed at once.
-        if marking::denies_role(operation, attempt.outcome) {
-            refresh::request(&inner);
+        let refresh: fn(&Arc<Inner>) = if marking::denies_role(operation, attempt.outcome) {
+            refresh::request
         } else if matches!(effect, marking::Effect::Mark { .. }) {
-            refresh::request_at_leisure(&inner);
+            refresh::request_at_leisure
+        } else {
+            return;
+        };
+        if let Some(inner) = self.account.upgrade() {
+            refresh(&inner);
         }
     }
 
     fn pay(&self, route: &Route, steering: Steering) -> Toll {
-        let Some(inner) = self.0.upgrade() else {
+        let Some(inner) = self.guarded() else {
             return Toll::Free;
         };
         let Some(guard) = &inner.guard else {
@@ -292,7 +313,7 @@ impl AttemptObserver for Observer {
     }
 
     fn pay_back(&self, region: Region) {
-        if let Some(inner) = self.0.upgrade()
+        if let Some(inner) = self.guarded()
             && let Some(guard) = &inner.guard
         {
             guard.give_back(region);
@@ -300,14 +321,17 @@ impl AttemptObserver for Observer {
     }
 
     fn reclassify(&self, operation: Operation, outcome: Outcome, verdict: Verdict) -> Verdict {
-        let inner = self.0.upgrade();
+        if !self.has_verdicts {
+            return verdict;
+        }
+        let inner = self.account.upgrade();
         let classify = inner.as_ref().and_then(|inner| inner.classify.as_ref());
         classify.map_or(verdict, |hook| hook.classify(operation, outcome, verdict))
     }
 
     fn lists(&self, region: Region) -> bool {
         region == Region::GLOBAL
-            || self.0.upgrade().is_none_or(|inner| {
+            || self.account.upgrade().is_none_or(|inner| {
                 inner
                     .topology
                     .load()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use cosmos_core::{
-    AttemptId, BoxError, FailureKind, Outcome, Route, Status, Topology, TransportError,
+    AttemptId, BoxError, FailureKind, Outcome, Oversight, Route, Status, Topology, TransportError,
 };
 use futures::future::BoxFuture;
 use http::{HeaderMap, Request, Response};
@@ -51,7 +51,8 @@ type Found = Result<Arc<Topology>, Arc<RefreshError>>;
 /// An attempt under way. Dropped without an end, it leaves the attempt abandoned.
 #[derive(Debug)]
 pub(super) struct Placed {
-    account: Account,
+    // For attempts that tell where a partition accepts writes.
+    account: Option<Account>,
     route: Route,
     attempt: AttemptId,
     // Trial and lease are free again when the attempt is over.
@@ -60,13 +61,14 @@ pub(super) struct Placed {
 
 impl Placed {
     pub(super) fn new(
-        account: Account,
+        account: &Account,
         route: Route,
         attempt: AttemptId,
         placement: Placement,
     ) -> Self {
+        let learns = placement.oversight == Oversight::WriteRegion;
         Self {
-            account,
+            account: learns.then(|| account.clone()),
             route,
             attempt,
             placement,
@@ -86,7 +88,9 @@ impl Placed {
                 ranges.corrected(route);
             }
         }
-        self.account.learn_write_region(route, placement, status);
+        if let Some(account) = &self.account {
+            account.learn_write_region(route, placement, status);
+        }
         route.answered(status, headers);
     }
 }

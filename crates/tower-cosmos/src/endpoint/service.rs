@@ -77,11 +77,12 @@ where
             return ResponseFuture::pass(self.inner.call(request));
         };
         scope.route.observe(|| self.account.observer());
-        let Some(topology) = self.account.topology() else {
+        let topology = self.account.snapshot();
+        let Some(topology) = topology.as_deref() else {
             let held = Held::new(&mut self.inner, request);
             return ResponseFuture::wait(self.account.clone(), held, scope);
         };
-        match place(&self.account, &topology, &scope, &mut request) {
+        match place(&self.account, topology, &scope, &mut request) {
             Ok(placed) => {
                 let future = {
                     let _operation = scope.trace();
@@ -188,7 +189,7 @@ pub(super) fn place<B>(
     }
     route.placed(attempt).ride(request);
     Ok(Some(Placed::new(
-        account.clone(),
+        account,
         route.clone(),
         attempt,
         placement,

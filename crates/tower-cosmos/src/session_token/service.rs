@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use cosmos_core::{Action, AnswerListener, Operation, RangeId, Resource, Route, Status, headers};
+use cosmos_core::{
+    Action, AnswerListener, Operation, RangeId, Resource, Route, Status, Topology, headers,
+};
 use http::{HeaderMap, HeaderValue, Request};
 use tower_layer::Layer;
 
@@ -108,16 +110,13 @@ impl SessionTokenLayer {
         let asked = map
             .get(headers::READ_CONSISTENCY_STRATEGY)
             .or_else(|| map.get(headers::CONSISTENCY_LEVEL));
-        match asked {
-            Some(level) => level
-                .as_bytes()
-                .trim_ascii()
-                .eq_ignore_ascii_case(b"session"),
-            None => self
-                .account
-                .topology()
-                .is_none_or(|t| t.has_session_consistency()),
+        if let Some(level) = asked {
+            let level = level.as_bytes().trim_ascii();
+            return level.eq_ignore_ascii_case(b"session");
         }
+        let topology = self.account.snapshot();
+        let topology = topology.as_deref();
+        topology.is_none_or(Topology::has_session_consistency)
     }
 }
 
