@@ -8,7 +8,7 @@ use cosmos_core::{
     AttemptId, BoxError, FailureKind, Outcome, Oversight, Route, Status, Topology, TransportError,
 };
 use futures::future::BoxFuture;
-use http::{HeaderMap, Request, Response};
+use http::{Request, Response};
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
@@ -76,10 +76,12 @@ impl Placed {
     }
 
     /// Ends the attempt with an answer, and tells what it shows.
-    fn answered(&self, status: Status, headers: &HeaderMap) {
+    fn answered<R>(&self, scope: &Scope, response: &mut Response<R>) {
         let Self {
             route, placement, ..
         } = self;
+        let status = Status::of_response(response);
+        let headers = response.headers();
         // The verdict belongs to the partition that the region was chosen for.
         route.end(self.attempt, now(), Outcome::Answered(status));
         if route.correct_range(headers) {
@@ -92,6 +94,19 @@ impl Placed {
             account.learn_write_region(route, placement, status);
         }
         route.answered(status, headers);
+        scope.answer(response);
+    }
+
+    /// Ends the attempt without an answer.
+    fn failed(&self, scope: &Scope, error: BoxError) -> BoxError {
+        let error = into_transport_error(error).with_region(self.placement.choice.region);
+        let outcome = match error.kind() {
+            // Cut short by the deadline: that is no failure of the region's.
+            FailureKind::DeadlineExceeded => Outcome::Abandoned,
+            kind => Outcome::Failed(kind),
+        };
+        self.route.end(self.attempt, now(), outcome);
+        error.with_journal(scope.route.journal()).into()
     }
 }
 
@@ -207,12 +222,15 @@ where
                         }
                         return Poll::Pending;
                     };
-                    let result = result.map_err(Into::into);
-                    let placed = this.placed.take();
-                    let (Some(scope), Some(placed)) = (this.scope.as_ref(), placed) else {
-                        return Poll::Ready(result);
-                    };
-                    return Poll::Ready(conclude(scope, &placed, result));
+                    let mut result = result.map_err(Into::into);
+                    if let (Some(scope), Some(placed)) = (&*this.scope, &*this.placed) {
+                        match &mut result {
+                            Ok(response) => placed.answered(scope, response),
+                            Err(_) => result = result.map_err(|error| placed.failed(scope, error)),
+                        }
+                    }
+                    *this.placed = None;
+                    return Poll::Ready(result);
                 }
                 StateProjection::Refused { error } => {
                     return Poll::Ready(Err(error.take().expect("polled after completion").into()));
@@ -220,28 +238,6 @@ where
             }
         }
     }
-}
-
-/// Ends the attempt with what came back.
-fn conclude<R>(
-    scope: &Scope,
-    placed: &Placed,
-    mut result: Result<Response<R>, BoxError>,
-) -> Result<Response<R>, BoxError> {
-    if let Ok(response) = &mut result {
-        placed.answered(Status::of_response(response), response.headers());
-        scope.answer(response);
-    }
-    result.map_err(|error| {
-        let error = into_transport_error(error).with_region(placed.placement.choice.region);
-        let outcome = match error.kind() {
-            // Cut short by the deadline: that is no failure of the region's.
-            FailureKind::DeadlineExceeded => Outcome::Abandoned,
-            kind => Outcome::Failed(kind),
-        };
-        placed.route.end(placed.attempt, now(), outcome);
-        error.with_journal(scope.route.journal()).into()
-    })
 }
 
 impl<S, B> fmt::Debug for ResponseFuture<S, B>

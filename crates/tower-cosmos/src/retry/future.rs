@@ -154,12 +154,15 @@ where
         loop {
             match this.state.as_mut().project() {
                 StateProjection::Trying { future } => {
-                    let result = ready!(future.poll(cx)).map_err(Into::into);
+                    let mut result = ready!(future.poll(cx)).map_err(Into::into);
                     // Dropped first: a layer in between that gave up may still hold the attempt
                     // in its own future, and only one that is dropped is over.
                     this.state.set(State::Deciding);
                     match retrying.decide(scope, &result) {
-                        Decision::Surface => return Poll::Ready(surface(scope, result)),
+                        Decision::Surface => {
+                            surface(scope, &mut result);
+                            return Poll::Ready(result);
+                        }
                         Decision::Again(again) => {
                             *this.last = Some(Box::new(result));
                             let Some(next) = Next::of(scope, again) else {
@@ -212,8 +215,10 @@ where
                             this.state.set(State::Trying { future });
                         }
                         Poll::Ready(Err(error)) => {
-                            let last = this.last.take().map_or(Err(error.into()), |last| *last);
-                            return Poll::Ready(surface(scope, last));
+                            let last = this.last.take();
+                            let mut last = last.map_or(Err(error.into()), |last| *last);
+                            surface(scope, &mut last);
+                            return Poll::Ready(last);
                         }
                         Poll::Pending => {
                             let deadline = scope.route.deadline();
@@ -295,19 +300,21 @@ where
 
 type Outcomes<R> = Result<Response<R>, BoxError>;
 
-fn surface<R>(scope: &Scope, mut result: Outcomes<R>) -> Outcomes<R> {
-    if let Ok(response) = &mut result {
+/// Makes a result what the layer returns.
+fn surface<R>(scope: &Scope, result: &mut Outcomes<R>) {
+    if let Ok(response) = result {
         if seeded::is(Fault::MadeUpResponse) && response.status().is_server_error() {
             response.headers_mut().clear();
         }
         scope.answer(response);
     }
-    result
 }
 
 fn surface_last<R>(scope: &Scope, last: &mut Option<Box<Outcomes<R>>>) -> Outcomes<R> {
     let expired = || Err(scope.error(FailureKind::DeadlineExceeded).into());
-    surface(scope, last.take().map_or_else(expired, |last| *last))
+    let mut last = last.take().map_or_else(expired, |last| *last);
+    surface(scope, &mut last);
+    last
 }
 
 fn fits_deadline(scope: &Scope, again: Again) -> bool {
