@@ -88,8 +88,8 @@ impl Clock {
         }
     }
 
-    /// The date of this second, formatted once a second.
-    pub(crate) fn date(&self) -> Arc<Date> {
+    /// Uses the date of this second, formatted once a second.
+    pub(crate) fn with_date<T>(&self, used: impl FnOnce(&Date) -> T) -> T {
         let wall = self.wall();
         let second = wall
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -98,7 +98,7 @@ impl Clock {
         if let Some(date) = &*self.0.date.load()
             && date.second == second
         {
-            return Arc::clone(date);
+            return used(date);
         }
         let text = http_date(wall);
         let value = HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""));
@@ -108,7 +108,7 @@ impl Clock {
             value,
         });
         self.0.date.store(Some(Arc::clone(&date)));
-        date
+        used(&date)
     }
 }
 

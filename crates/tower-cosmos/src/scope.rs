@@ -1,5 +1,7 @@
 //! A layer's view of the operation that a call belongs to.
 
+use std::time::Instant;
+
 use cosmos_core::{Entered, FailureKind, Operation, Route, TransportError};
 use http::{Request, Response};
 use tracing::Span;
@@ -25,6 +27,15 @@ impl Scope {
             .filter(|span| !span.is_disabled())
             .map(Box::new);
         Some(Self { route, first, span })
+    }
+
+    /// The time at which the call came. An operation that begins here has just looked at the clock.
+    pub(crate) fn entered(&self) -> Instant {
+        if self.first {
+            self.route.began()
+        } else {
+            now()
+        }
     }
 
     /// Makes the operation's span current while a layer works on it.

@@ -154,6 +154,12 @@ impl Route {
         self.operation.rules.operation
     }
 
+    /// When the operation began.
+    #[must_use]
+    pub fn began(&self) -> Instant {
+        self.operation.began
+    }
+
     /// The operation's journal, for the caller.
     #[must_use]
     pub fn journal(&self) -> Journal {

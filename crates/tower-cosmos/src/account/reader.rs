@@ -141,22 +141,22 @@ impl Reader {
     }
 
     async fn read_once(&self, endpoint: &Endpoint) -> Result<Response<Full<Bytes>>, BoxError> {
-        let date = self.clock.date();
-        let to_sign = ToSign {
-            method: &Method::GET,
-            path: "/",
-            date: &date.text,
-        };
-        let authorization = self
-            .credential
-            .authorize(&to_sign)
+        let (date, authorization) = self.clock.with_date(|date| {
+            let to_sign = ToSign {
+                method: &Method::GET,
+                path: "/",
+                date: &date.text,
+            };
+            (date.value.clone(), self.credential.authorize(&to_sign))
+        });
+        let authorization = authorization
             .map_err(|error| cosmos_core::TransportError::caused(FailureKind::Credential, error))?;
         let mut request = Request::new(Full::default());
         *request.uri_mut() = endpoint.uri(None);
         let map = request.headers_mut();
         map.insert(http::header::HOST, endpoint.host_header().clone());
         map.insert(headers::AUTHORIZATION, authorization);
-        map.insert(headers::DATE, date.value.clone());
+        map.insert(headers::DATE, date);
         map.insert(headers::ACCEPT, headers::value::JSON);
         put_protocol_headers(map);
         self.documents.clone().oneshot(request).await

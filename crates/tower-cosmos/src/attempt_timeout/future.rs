@@ -1,15 +1,16 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use cosmos_core::{BoxError, FailureKind, Phase};
 use http::Response;
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
 
 use super::IdleBody;
+use crate::clock::{now, poll_until};
 use crate::scope::Scope;
 
 pin_project! {
@@ -18,9 +19,7 @@ pin_project! {
     pub struct ResponseFuture<F> {
         // Absent for a request that passes through.
         limited: Option<Limited>,
-        // Made when there is need to wait.
-        #[pin]
-        sleep: Option<Sleep>,
+        sleep: Option<Pin<Box<Sleep>>>,
         #[pin]
         future: Option<F>,
     }
@@ -63,8 +62,8 @@ impl<F> ResponseFuture<F> {
 impl Limited {
     /// The limits of an attempt that begins now; an error if its operation's deadline has passed.
     pub(super) fn begin(scope: Scope, limit: Duration, idle: Duration) -> Result<Self, Self> {
-        let now = Instant::now();
-        let deadline = scope.route.deadline().map(Instant::from_std);
+        let now = now();
+        let deadline = scope.route.deadline();
         let limit = share(&scope, limit, now, deadline);
         // A limit beyond what the clock can hold is none.
         let until = now.checked_add(limit).into_iter().chain(deadline).min();
@@ -83,7 +82,7 @@ impl Limited {
 
     fn what_ran_out(&self) -> FailureKind {
         let route = &self.scope.route;
-        if route.expired(Instant::now().into_std()) {
+        if route.expired(now()) {
             return FailureKind::DeadlineExceeded;
         }
         let attempt = route.steering.attempt.and_then(|id| route.attempt(id));
@@ -139,15 +138,7 @@ where
         let Some(limited) = this.limited.as_ref() else {
             return Poll::Pending;
         };
-        if this.sleep.is_none() {
-            this.sleep.set(limited.until.map(tokio::time::sleep_until));
-        }
-        let Some(sleep) = this.sleep.as_pin_mut() else {
-            return Poll::Pending;
-        };
-        if sleep.poll(cx).is_pending() {
-            return Poll::Pending;
-        }
+        ready!(poll_until(this.sleep, limited.until, cx));
         // Dropped first: until then a connection can still take the request.
         this.future.set(None);
         let error = limited.error();

@@ -10,7 +10,7 @@ use http::{HeaderValue, Response, StatusCode};
 use pin_project_lite::pin_project;
 use tokio::time::Sleep;
 
-use crate::clock::now;
+use crate::clock::{now, poll_until};
 use crate::scope::Scope;
 
 /// What the response says that this layer makes.
@@ -24,9 +24,7 @@ pin_project! {
         // Absent for a request that passes through.
         scope: Option<Scope>,
         deadline: Option<Instant>,
-        // Made when there is need to wait.
-        #[pin]
-        sleep: Option<Sleep>,
+        sleep: Option<Pin<Box<Sleep>>>,
         #[pin]
         state: State<F>,
     }
@@ -97,21 +95,14 @@ where
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 Poll::Pending => {
                     // A request for a foreign host is none of ours, and has no deadline.
-                    let (Some(deadline), false) = (*this.deadline, scope.route.is_foreign()) else {
+                    if this.deadline.is_none() || scope.route.is_foreign() {
                         return Poll::Pending;
-                    };
-                    if this.sleep.is_none() {
-                        let sleep = tokio::time::sleep_until(deadline.into());
-                        this.sleep.set(Some(sleep));
                     }
-                    let passed = this
-                        .sleep
-                        .as_pin_mut()
-                        .map(|sleep| sleep.poll(cx).is_ready());
+                    let passed = poll_until(this.sleep, *this.deadline, cx).is_ready();
                     // Noted before the inner future is dropped, so that its attempt does not
                     // count as failed. The clock is asked, too: a timer says nothing to a task
                     // that has used up its turn on an answer that is always there.
-                    if !scope.route.expired(now()) && passed != Some(true) {
+                    if !scope.route.expired(now()) && !passed {
                         return Poll::Pending;
                     }
                 }

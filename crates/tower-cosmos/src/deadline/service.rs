@@ -8,7 +8,6 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::ResponseFuture;
-use crate::clock::now;
 use crate::scope::Scope;
 
 /// Layers [`Deadline`]. See the [module](super).
@@ -83,7 +82,7 @@ where
             return ResponseFuture::pass(self.inner.call(request));
         };
         let deadline = scope.route.limit(self.timeout);
-        if scope.route.expired(now()) {
+        if scope.route.expired(scope.entered()) {
             // The readiness that is not used is given up, or it would keep a permit.
             self.inner = self.inner.clone();
             return ResponseFuture::expired(scope);

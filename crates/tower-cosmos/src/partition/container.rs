@@ -72,19 +72,18 @@ pub(super) struct Ended {
 impl Known {
     /// Finds the range of a partition key and sets it in the route.
     pub(super) fn set_range(&self, route: &Route, key: &HeaderValue) {
-        let found = self.find(key);
-        let ancestors = found.map(|id| self.ranges.map.ancestors(id));
+        let (id, ancestors) = self.find(key).unzip();
         let ancestors = ancestors.filter(|ids| !ids.is_empty()).map(Arc::from);
-        route.set_range(found.cloned(), ancestors, self.version);
-        if found.is_none() {
+        route.set_range(id.cloned(), ancestors, self.version);
+        if id.is_none() {
             route.note_range_problem("the partition key belongs to no one range");
         }
     }
 
-    fn find(&self, key: &HeaderValue) -> Option<&RangeId> {
+    fn find(&self, key: &HeaderValue) -> Option<(&RangeId, &[RangeId])> {
         let definition = self.definition.as_ref()?;
         let target = definition.effective_of_header(key.to_str().ok()?)?;
-        self.ranges.map.find_target(&target)
+        self.ranges.map.find_with_ancestors(&target)
     }
 
     /// Lets go what is kept for ranges that were split or merged since, or for a container that is

@@ -75,16 +75,17 @@ pub struct Signing<S> {
 
 impl<S> Signing<S> {
     fn sign<B>(&self, request: &mut Request<B>) -> Result<(), BoxError> {
-        let date = self.clock.date();
-        let authorization = self.credential.authorize(&ToSign {
-            method: request.method(),
-            path: request.uri().path(),
-            date: &date.text,
-        })?;
-        let map = request.headers_mut();
-        map.insert(headers::DATE, date.value.clone());
-        map.insert(headers::AUTHORIZATION, authorization);
-        Ok(())
+        self.clock.with_date(|date| {
+            let authorization = self.credential.authorize(&ToSign {
+                method: request.method(),
+                path: request.uri().path(),
+                date: &date.text,
+            })?;
+            let map = request.headers_mut();
+            map.insert(headers::DATE, date.value.clone());
+            map.insert(headers::AUTHORIZATION, authorization);
+            Ok(())
+        })
     }
 }
 

@@ -121,15 +121,26 @@ impl RangeMap {
     /// The range of a target; `None` if it is spread over several.
     #[must_use]
     pub fn find_target(&self, target: &EpkTarget) -> Option<&RangeId> {
-        match target {
-            EpkTarget::Point(epk) => Some(self.find(epk)),
+        self.find_with_ancestors(target).map(|(id, _)| id)
+    }
+
+    /// The range of a target, and its [`ancestors`](Self::ancestors).
+    #[must_use]
+    pub fn find_with_ancestors(&self, target: &EpkTarget) -> Option<(&RangeId, &[RangeId])> {
+        let index = match target {
+            EpkTarget::Point(epk) => self.index(epk),
             EpkTarget::Range { min, max } => {
                 let index = self.index(min);
                 let next = self.ranges.get(index + 1);
                 let end = next.map_or(&Epk::MAX, |next| &next.min);
-                (max <= end).then(|| &self.ranges[index].id)
+                if max > end {
+                    return None;
+                }
+                index
             }
-        }
+        };
+        let range = &self.ranges[index];
+        Some((&range.id, &range.ancestors))
     }
 
     fn index(&self, epk: &Epk) -> usize {
