@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use smallvec::SmallVec;
 
 use super::{Number, PartitionKeyError};
@@ -115,10 +116,13 @@ impl<'de> Visitor<'de> for OfValue {
         Ok(Value::Null)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value<'de>, A::Error> {
-        match entries.next_entry::<IgnoredAny, IgnoredAny>()? {
-            None => Ok(Value::Undefined),
-            Some(_) => Err(A::Error::invalid_type(Unexpected::Map, &self)),
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Value<'de>, A::Error> {
+        // A number comes as a map, too, if anything in the build turns serde_json's
+        // `arbitrary_precision` on: its own type knows which.
+        match serde_json::Value::deserialize(MapAccessDeserializer::new(entries))? {
+            serde_json::Value::Object(entries) if entries.is_empty() => Ok(Value::Undefined),
+            serde_json::Value::Number(number) => Self::number(number.as_f64().unwrap_or(f64::NAN)),
+            _ => Err(A::Error::invalid_type(Unexpected::Map, &self)),
         }
     }
 }
