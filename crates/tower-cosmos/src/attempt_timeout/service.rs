@@ -94,7 +94,7 @@ impl<S> AttemptTimeout<S> {
 
 impl<S, B, R> Service<Request<B>> for AttemptTimeout<S>
 where
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
     S::Error: Into<BoxError>,
 {
     type Response = Response<IdleBody<R>>;
@@ -119,7 +119,11 @@ where
         let limited = match Limited::begin(scope, limit, self.limits.idle) {
             Ok(limited) => limited,
             // Something above, of others perhaps, has held the request back for too long.
-            Err(late) => return ResponseFuture::late(late),
+            Err(late) => {
+                // The readiness that is not used is given up, or it would keep a permit.
+                self.inner = self.inner.clone();
+                return ResponseFuture::late(late);
+            }
         };
         let future = {
             let _operation = limited.scope.trace();
