@@ -7,7 +7,8 @@ use cosmos_core::BoxError;
 use cosmos_testbed::scripted::{Document, Step};
 use cosmos_tests::{Req, Res, Stack, account, boxed, ms, read, s, send};
 use tower::limit::ConcurrencyLimit;
-use tower::{Service, ServiceExt};
+use tower::{Layer, Service, ServiceExt};
+use tower_cosmos::{AttemptTimeoutLayer, EndpointLayer, RegionFailoverLayer};
 
 use crate::kinds::{Kind, alone, known_regions, leaf};
 
@@ -197,4 +198,88 @@ async fn an_operation_that_is_ended_before_it_began_keeps_no_permit() {
     let ready = tokio::time::timeout(s(1), other.ready()).await;
     assert!(ready.is_ok(), "while the stack lives");
     drop(stack);
+}
+
+/// Is ready until it was told to close; its clones are as they were when they were made.
+#[derive(Clone)]
+struct Closing {
+    inner: Stack,
+    closed: bool,
+}
+
+impl Service<Req> for Closing {
+    type Response = Res;
+    type Error = BoxError;
+    type Future = <Stack as Service<Req>>::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        if self.closed {
+            return Poll::Ready(Err("closed".into()));
+        }
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Req) -> Self::Future {
+        self.closed = request.headers().contains_key("x-close");
+        self.inner.call(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_broke_under_one_operation_keeps_no_other_from_trying_again() {
+    let regions = known_regions(Document::multi_write(["A", "B"]));
+    let account = account(&regions, |account| account);
+    account.refresh().await;
+    let inner = Closing {
+        inner: leaf(&regions),
+        closed: false,
+    };
+    let stack = alone(Kind::Failover, &account, boxed(inner));
+    let mut closing = read();
+    closing
+        .headers_mut()
+        .insert("x-close", "1".parse().unwrap());
+    assert_eq!(send(&stack, closing).await.status().code(), 200);
+    regions.script("A", [Step::status(503, 0)]);
+    assert_eq!(send(&stack, read()).await.status().code(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_further_try_goes_to_the_service_that_was_called() {
+    let regions = known_regions(Document::multi_write(["A", "B"]));
+    let account = account(&regions, |account| account);
+    account.refresh().await;
+    regions.script("A", [Step::status(503, 0).forever()]);
+    // A clone of a steer that was called takes services for ready that are not.
+    let each = || ConcurrencyLimit::new(leaf(&regions), 4);
+    let by_region = |request: &Req, _: &[_]| {
+        usize::from(
+            request
+                .uri()
+                .host()
+                .is_some_and(|host| host.contains("-b.")),
+        )
+    };
+    let steer = tower::steer::Steer::new([each(), each()], by_region);
+    let endpoint = EndpointLayer::new(account.clone()).layer(steer);
+    let stack = RegionFailoverLayer::new(account).layer(endpoint);
+    for _ in 0..3 {
+        let response = stack.clone().oneshot(read()).await.unwrap();
+        assert_eq!(response.status(), 200);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_is_too_late_keeps_no_permit() {
+    let regions = known_regions(Document::multi_write(["A"]));
+    let limited = ConcurrencyLimit::new(leaf(&regions), 1);
+    let mut attempt = AttemptTimeoutLayer::new().layer(limited.clone());
+    let options = cosmos_core::OperationOptions::new().timeout(ms(0));
+    let late = cosmos_tests::with(read(), options);
+    let result = attempt.ready().await.unwrap().call(late).await;
+    assert!(result.is_err());
+    let mut other = limited;
+    let ready = tokio::time::timeout(s(1), other.ready()).await;
+    assert!(ready.is_ok(), "the permit is free while the service lives");
+    drop(attempt);
 }

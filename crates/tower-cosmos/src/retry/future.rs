@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -19,7 +18,6 @@ use tokio::time::Sleep;
 use tower_service::Service;
 
 use super::kept::Kept;
-use super::service::Means;
 use super::{Again, Decision, Policy, Refreshing};
 use crate::clock::{now, poll_until};
 use crate::scope::Scope;
@@ -38,19 +36,18 @@ pin_project! {
         // one for readiness that a deadline ends.
         last: Option<Box<Result<S::Response, BoxError>>>,
         #[pin]
-        state: State<S, S::Future>,
+        state: State<S::Future>,
     }
 }
 
 pin_project! {
     #[project = StateProjection]
-    enum State<S, F> {
+    enum State<F> {
         Trying { #[pin] future: F },
         Deciding,
         Refreshing { refreshing: Refreshing },
         Waiting { sleep: Pin<Box<Sleep>>, next: Option<Next> },
-        // The service boxed, as few futures have one.
-        GettingReady { service: Option<Box<S>>, next: Option<Next>, limit: Option<Pin<Box<Sleep>>> },
+        GettingReady { next: Option<Next>, limit: Option<Pin<Box<Sleep>>> },
     }
 }
 
@@ -93,7 +90,9 @@ impl Drop for Next {
 }
 
 struct Retrying<P, S, B> {
-    means: Arc<Means<P, S>>,
+    policy: P,
+    // The service that was called; polled ready again before each further try.
+    service: S,
     kept: Kept<B>,
     // Where the try under way began: its attempts are the ones to decide on.
     position: Position,
@@ -114,13 +113,15 @@ where
 
     pub(super) fn new(
         scope: Scope,
-        means: Arc<Means<P, S>>,
+        policy: P,
+        service: S,
         kept: Kept<B>,
         position: Position,
         future: S::Future,
     ) -> Self {
         let retrying = Retrying {
-            means,
+            policy,
+            service,
             kept,
             position,
         };
@@ -136,7 +137,7 @@ where
 impl<P, S, B, R> Future for ResponseFuture<P, S, B>
 where
     P: Policy,
-    S: Service<Request<B>, Response = Response<R>> + Clone,
+    S: Service<Request<B>, Response = Response<R>>,
     S::Error: Into<BoxError>,
     B: Clone + 'static,
 {
@@ -168,9 +169,7 @@ where
                             let Some(next) = Next::of(scope, again) else {
                                 return Poll::Ready(surface_last(scope, this.last));
                             };
-                            let means = &retrying.means;
-                            this.state
-                                .set(State::after(again.wait, next, means, this.last));
+                            this.state.set(State::after(again.wait, next, this.last));
                         }
                         Decision::After(refreshing) => {
                             *this.last = Some(Box::new(result));
@@ -187,31 +186,21 @@ where
                     let Some((again, next)) = next else {
                         return Poll::Ready(surface_last(scope, this.last));
                     };
-                    let means = &retrying.means;
-                    this.state
-                        .set(State::after(again.wait, next, means, this.last));
+                    this.state.set(State::after(again.wait, next, this.last));
                 }
                 StateProjection::Waiting { sleep, next } => {
                     ready!(sleep.as_mut().poll(cx));
                     let next = next.take();
-                    this.state.set(State::getting_ready(next, &retrying.means));
+                    this.state.set(State::GettingReady { next, limit: None });
                 }
-                StateProjection::GettingReady {
-                    service,
-                    next,
-                    limit,
-                } => {
-                    let Some(service) = service else {
-                        unreachable!("the first call has left one")
-                    };
-                    match service.poll_ready(cx) {
+                StateProjection::GettingReady { next, limit } => {
+                    match retrying.service.poll_ready(cx) {
                         Poll::Ready(Ok(())) => {
                             *this.last = None;
                             let Some(next) = next.take() else {
                                 unreachable!("what is next is known until it is sent")
                             };
-                            let request = retrying.again(scope, next.steering());
-                            let future = service.call(request);
+                            let future = retrying.send(scope, next.steering());
                             this.state.set(State::Trying { future });
                         }
                         Poll::Ready(Err(error)) => {
@@ -237,12 +226,12 @@ where
     }
 }
 
-impl<S: Clone, F> State<S, F> {
+impl<F> State<F> {
     /// The state that leads to the next try, and what may be kept until then.
-    fn after<P, T>(wait: Duration, next: Next, means: &Means<P, S>, last: &mut Option<T>) -> Self {
+    fn after<T>(wait: Duration, next: Next, last: &mut Option<T>) -> Self {
         let next = Some(next);
         if wait.is_zero() {
-            return Self::getting_ready(next, means);
+            return Self::GettingReady { next, limit: None };
         }
         *last = None;
         Self::Waiting {
@@ -250,22 +239,15 @@ impl<S: Clone, F> State<S, F> {
             next,
         }
     }
-
-    fn getting_ready<P>(next: Option<Next>, means: &Means<P, S>) -> Self {
-        Self::GettingReady {
-            service: means.service().map(Box::new),
-            next,
-            limit: None,
-        }
-    }
 }
 
-impl<P, S, B> Retrying<P, S, B>
+impl<P, S, B, R> Retrying<P, S, B>
 where
     P: Policy,
+    S: Service<Request<B>, Response = Response<R>>,
     B: Clone + 'static,
 {
-    fn decide<R>(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
+    fn decide(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {
         let route = &scope.route;
         let settled = route.settled(self.position);
         let Some(mut attempt) = settled.or_else(|| route.conclude(self.position, now())) else {
@@ -283,18 +265,17 @@ where
             // Every region is excluded: the one request that may be sent has been.
             return Decision::Surface;
         }
-        self.means.policy.decide(route, &attempt, headers)
+        self.policy.decide(route, &attempt, headers)
     }
 
-    /// The request of the next try.
-    fn again(&mut self, scope: &Scope, steering: Steering) -> Request<B> {
+    fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {
         let mut request = self.kept.again(scope.route.steered(steering));
         if seeded::is(Fault::GrowingHeader) {
             let again = http::HeaderValue::from_static("again");
             request.headers_mut().append(headers::ACTIVITY_ID, again);
         }
         self.position = scope.route.position();
-        request
+        self.service.call(request)
     }
 }
 
