@@ -6,6 +6,7 @@
 use std::io;
 use std::process::{self, ExitCode};
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand};
 use cosmos_bench::loopback::{self, Drive};
 use cosmos_bench::{
@@ -30,8 +31,8 @@ enum Command {
         /// Print one JSON object instead of tables.
         #[arg(long)]
         json: bool,
-        /// How many rounds to take the median of.
-        #[arg(long, default_value_t = 25)]
+        /// How many rounds to take the median of, where a section is not said to have its own number.
+        #[arg(long, default_value_t = 25, value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
         rounds: usize,
         /// Only this section. May be repeated; without it all are measured.
         #[arg(long = "section", value_name = "SECTION")]
