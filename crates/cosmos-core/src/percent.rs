@@ -1,6 +1,8 @@
 //! Percent-encoding, as the service wants it.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 
 /// Everything but `A-Z a-z 0-9 - . _ ~`, which RFC 3986 calls unreserved.
 pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
@@ -8,6 +10,16 @@ pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
+
+/// A text without its escapes.
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
+    // Most have nothing to decode, which is quickly seen.
+    if text.bytes().any(|byte| byte == b'%') {
+        percent_decode_str(text).decode_utf8_lossy()
+    } else {
+        Cow::Borrowed(text)
+    }
+}
 
 /// Whether it takes three characters for one.
 pub(crate) const fn is_reserved(byte: u8) -> bool {

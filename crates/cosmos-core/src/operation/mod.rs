@@ -20,6 +20,8 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, Method};
 
+use crate::percent::decode;
+
 mod classify;
 pub(crate) mod path;
 
@@ -160,8 +162,7 @@ impl Operation {
         let ["dbs", database, "colls", container, ..] = path::split(path, &mut buffer)? else {
             return None;
         };
-        let [database, container] = [*database, *container]
-            .map(|id| percent_encoding::percent_decode_str(id).decode_utf8_lossy());
+        let [database, container] = [*database, *container].map(decode);
         // An id has no slash, so this would be another container's link.
         if database.contains('/') || container.contains('/') {
             return None;

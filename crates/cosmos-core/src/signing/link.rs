@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use base64::alphabet::Alphabet;
 use base64::engine::{Engine as _, GeneralPurpose, general_purpose::PAD};
-use percent_encoding::percent_decode_str;
 
 use crate::operation::path;
+use crate::percent::decode;
 
 /// The type and the link of the resource that a signature is for.
 ///
@@ -92,15 +92,6 @@ fn link(path: &str) -> Cow<'_, str> {
     match last_rid(path) {
         Some(rid) => Cow::Owned(rid.to_ascii_lowercase()),
         None => decode(path),
-    }
-}
-
-fn decode(text: &str) -> Cow<'_, str> {
-    // Most have nothing to decode, which is quickly seen.
-    if text.bytes().any(|byte| byte == b'%') {
-        percent_decode_str(text).decode_utf8_lossy()
-    } else {
-        Cow::Borrowed(text)
     }
 }
 
