@@ -7,6 +7,7 @@
 //! [`compare`] measures what the layers cost an operation, beside what others take for the same;
 //! `docs/performance.md` has its tables.
 
+mod argument;
 mod compare;
 mod cost;
 mod documents;
@@ -16,6 +17,7 @@ pub mod loopback;
 mod measure;
 pub mod operation;
 mod peers;
+mod plain;
 mod report;
 mod section;
 

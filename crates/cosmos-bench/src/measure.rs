@@ -50,7 +50,7 @@ pub fn interleaved(rounds: usize, mut cases: Vec<Case<'_>>) -> Vec<(String, f64)
         .collect()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
@@ -102,7 +102,7 @@ pub fn slowest_nanos<T>(inputs: &[T], rare: usize, mut work: impl FnMut(&T)) -> 
 }
 
 #[allow(clippy::disallowed_methods)]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 

@@ -4,6 +4,7 @@ use cosmos_core::BoxError;
 
 use super::goals;
 use crate::loopback::{Drive, Driven, Kind, Protocol, Server};
+use crate::measure::median;
 use crate::{Report, Section};
 
 const TITLE: &str = "Over loopback, documents of 1 KiB";
@@ -91,9 +92,4 @@ fn add(section: &mut Section, goals: &mut Report, name: &str, at_a_time: usize, 
     section.add(format!("stack, {name}"), own(1).into_iter().chain(beside));
     let busiest = at_a_time == AT_A_TIME[2];
     goals::loopback(goals, name, cpu, busiest.then_some((throughput, p99)));
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }

@@ -12,6 +12,7 @@ use super::healthy::recommended;
 use super::{Settings, goals};
 use crate::cost::Allocator;
 use crate::instant::InstantLeaf;
+use crate::measure::now;
 use crate::operation::{self, Answers, account, read};
 use crate::{Report, Section};
 
@@ -161,9 +162,4 @@ fn median(taken: &mut [f64]) -> Option<f64> {
 #[allow(clippy::cast_precision_loss)]
 fn float(count: usize) -> f64 {
     count as f64
-}
-
-#[allow(clippy::disallowed_methods)]
-fn now() -> Instant {
-    Instant::now()
 }

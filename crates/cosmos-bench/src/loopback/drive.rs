@@ -2,26 +2,22 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use clap::ValueEnum;
-use cosmos_core::headers::{VERSION, value};
 use cosmos_core::{BoxError, PartitionKey, requests};
 use cpu_time::ProcessTime;
 use hdrhistogram::Histogram;
-use http::uri::{Authority, Scheme};
-use http::{Request, Response, Uri};
+use http::Response;
 use http_body::Body;
-use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tower::{Layer, Service, ServiceExt};
 use tower_cosmos::{Account, RecommendedLayer, SigningLayer};
 
 use crate::instant::Req;
+use crate::measure::now;
 use crate::operation::credential;
+use crate::plain::{Hyper, address, hyper, region};
 
 /// How long a client works before it is measured: connections, caches, branch predictors.
 const WARM: Duration = Duration::from_millis(200);
@@ -79,15 +75,13 @@ pub(crate) struct Driven {
     pub(crate) cpu: f64,
 }
 
-type Hyper = Client<HttpConnector, Full<Bytes>>;
-
 impl Drive {
     /// Reads, and prints what it took as one JSON line.
     ///
     /// # Errors
     /// If the account cannot be read, or an operation fails.
     pub async fn run(&self) -> Result<(), BoxError> {
-        let client = self.client();
+        let client = hyper(self.protocol == Protocol::Http2);
         let driven = match self.kind {
             Kind::Plain => self.drive(plain(client, &self.endpoint)?).await,
             Kind::Stack => {
@@ -100,14 +94,6 @@ impl Drive {
         };
         println!("{}", serde_json::to_string(&driven?)?);
         Ok(())
-    }
-
-    fn client(&self) -> Hyper {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        Client::builder(TokioExecutor::new())
-            .http2_only(self.protocol == Protocol::Http2)
-            .build(connector)
     }
 
     async fn drive<S, B>(&self, mut service: S) -> Result<Driven, BoxError>
@@ -161,21 +147,14 @@ fn plain(
     + 'static,
     BoxError,
 > {
-    let region: Uri = endpoint.parse()?;
-    let authority = region.into_parts().authority.ok_or("no host")?;
-    let addressed = move |request| address(request, &authority);
+    let region = region(endpoint)?;
+    let addressed = move |mut request| {
+        address(&mut request, &region).expect("a whole URI");
+        request
+    };
     Ok(SigningLayer::new(credential())
         .layer(client)
         .map_request(addressed))
-}
-
-fn address<B>(mut request: Request<B>, authority: &Authority) -> Request<B> {
-    let mut uri = std::mem::take(request.uri_mut()).into_parts();
-    uri.scheme = Some(Scheme::HTTP);
-    uri.authority = Some(authority.clone());
-    *request.uri_mut() = Uri::from_parts(uri).expect("a whole URI");
-    request.headers_mut().insert(VERSION, value::VERSION);
-    request
 }
 
 /// Reads one after another, and notes those that began in time.
@@ -223,11 +202,6 @@ where
 
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_max(LONGEST, 3).expect("three digits fit")
-}
-
-#[allow(clippy::disallowed_methods)]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[allow(clippy::cast_precision_loss)]

@@ -3,11 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 
-use clap::ValueEnum;
 use cosmos_core::BoxError;
 use serde::Deserialize;
 
 use super::{Drive, Driven};
+use crate::argument::name;
 
 /// The server, ended when dropped.
 #[derive(Debug)]
@@ -64,19 +64,14 @@ impl Drive {
     /// # Errors
     /// What that process says.
     pub(crate) fn apart(&self) -> Result<Driven, BoxError> {
-        let name = |value: Option<clap::builder::PossibleValue>| {
-            value
-                .map(|value| value.get_name().to_owned())
-                .unwrap_or_default()
-        };
         let Output {
             status,
             stdout,
             stderr,
         } = Command::new(std::env::current_exe()?)
             .args(["loopback-client", "--endpoint", &self.endpoint])
-            .args(["--kind", &name(self.kind.to_possible_value())])
-            .args(["--protocol", &name(self.protocol.to_possible_value())])
+            .args(["--kind", &name(&self.kind)])
+            .args(["--protocol", &name(&self.protocol)])
             .args(["--at-a-time", &self.at_a_time.to_string()])
             .args(["--millis", &self.millis.to_string()])
             .stdin(Stdio::null())

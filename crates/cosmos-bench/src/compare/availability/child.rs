@@ -3,7 +3,6 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use cosmos_core::BoxError;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
@@ -12,6 +11,7 @@ use tokio::time::timeout;
 use super::cell::{COMING_BACK, FAULT, FAULT_OVER, Measured};
 use super::clients::Peer;
 use super::fault::Fault;
+use crate::argument::name;
 use crate::peers::WITHOUT_IMDS;
 
 /// What a child may take beyond the fault, for its setup and its end.
@@ -30,7 +30,7 @@ impl Running {
     pub(super) fn start(fault: Fault, peer: Peer) -> Result<Self, BoxError> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("suffer");
-        for (option, value) in [("--fault", value(&fault)), ("--client", value(&peer))] {
+        for (option, value) in [("--fault", name(&fault)), ("--client", name(&peer))] {
             command.args([option, &value]);
         }
         command.envs([WITHOUT_IMDS]);
@@ -72,10 +72,4 @@ impl Running {
     fn wrong(&self, what: &str) -> BoxError {
         format!("{}: {}: {what}", self.fault.name(), self.peer.name()).into()
     }
-}
-
-/// What the command line calls it.
-fn value(value: &impl ValueEnum) -> String {
-    let value = value.to_possible_value();
-    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }

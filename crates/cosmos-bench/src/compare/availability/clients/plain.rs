@@ -10,12 +10,9 @@ use bytes::Bytes;
 use cosmos_core::headers::{self, value};
 use cosmos_core::signing::{MasterKey, http_date};
 use cosmos_core::{BoxError, Operation as Kind, Status};
-use http::uri::{Authority, Scheme};
-use http::{HeaderValue, Response, Uri};
-use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client as HyperClient;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http::uri::Authority;
+use http::{HeaderValue, Response};
+use http_body_util::BodyExt;
 use tower::retry::Policy;
 use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
 
@@ -23,6 +20,7 @@ use super::{Answer, Client, Performing, request, root};
 use crate::compare::availability::load::Operation;
 use crate::compare::availability::scene::{DEADLINE, PREFERRED, Scene};
 use crate::instant::Req;
+use crate::plain::{Hyper, address, hyper, region};
 
 type Whole = Response<Bytes>;
 
@@ -48,7 +46,7 @@ pub(super) fn again(scene: &Scene) -> Result<Arc<dyn Client>, BoxError> {
 /// A client of one region.
 #[derive(Clone, Debug)]
 struct Plain {
-    client: HyperClient<HttpConnector, Full<Bytes>>,
+    client: Hyper,
     key: MasterKey,
     region: Authority,
 }
@@ -56,17 +54,11 @@ struct Plain {
 impl Plain {
     fn new(scene: &Scene) -> Result<Self, BoxError> {
         let endpoint = scene.account.region_endpoint(PREFERRED);
-        let endpoint = endpoint.ok_or("no such region")?.parse::<Uri>()?;
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        let mut builder = HyperClient::builder(TokioExecutor::new());
+        let endpoint = endpoint.ok_or("no such region")?;
         Ok(Self {
-            client: builder.http2_only(true).build(connector),
+            client: hyper(true),
             key: MasterKey::from_base64(scene.account.key())?,
-            region: endpoint
-                .into_parts()
-                .authority
-                .ok_or("an endpoint without a host")?,
+            region: region(&endpoint)?,
         })
     }
 
@@ -78,14 +70,10 @@ impl Plain {
         let map = request.headers_mut();
         map.insert(headers::AUTHORIZATION, signature);
         map.insert(headers::DATE, HeaderValue::try_from(date)?);
-        map.insert(headers::VERSION, value::VERSION);
         if kind.is_some_and(Kind::is_write) {
             map.insert(headers::ALLOW_TENTATIVE_WRITES, value::TRUE);
         }
-        let mut uri = request.uri().clone().into_parts();
-        uri.scheme = Some(Scheme::HTTP);
-        uri.authority = Some(self.region.clone());
-        *request.uri_mut() = Uri::from_parts(uri)?;
+        address(&mut request, &self.region)?;
 
         let (parts, body) = self.client.request(request).await?.into_parts();
         // An answer is one when all of it is there.
