@@ -7,6 +7,7 @@ mod amplification;
 mod auto_traits;
 mod cancellation;
 mod foreign;
+mod lending;
 mod passing;
 mod readiness;
 mod repairs;

@@ -13,8 +13,8 @@ use crate::scope::Scope;
 
 /// A request, and the service that it goes to when its time has come.
 pub(crate) struct Held<S, B> {
-    service: S,
-    request: Request<B>,
+    // Boxed: futures are moved once for each layer around them, so what is rare is to take no room.
+    call: Box<(S, Request<B>)>,
     limit: Option<Pin<Box<Sleep>>>,
 }
 
@@ -25,8 +25,7 @@ impl<S: Clone, B> Held<S, B> {
         let clone = ready.clone();
         *ready = clone.clone();
         Self {
-            service: clone,
-            request,
+            call: Box::new((clone, request)),
             limit: None,
         }
     }
@@ -50,7 +49,7 @@ where
         scope: &Scope,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), BoxError>> {
-        match self.service.poll_ready(cx) {
+        match self.call.0.poll_ready(cx) {
             Poll::Ready(ready) => Poll::Ready(ready.map_err(Into::into)),
             Poll::Pending => self.poll_expired(scope, cx).map(Err),
         }
@@ -58,6 +57,6 @@ where
 
     /// The service, ready, and the request to call it with.
     pub(crate) fn release(self) -> (S, Request<B>) {
-        (self.service, self.request)
+        *self.call
     }
 }

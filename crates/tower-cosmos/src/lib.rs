@@ -39,6 +39,7 @@ pub mod deadline;
 pub mod endpoint;
 mod ext;
 mod held;
+mod lending;
 mod metadata;
 pub mod partition;
 pub mod ppaf;

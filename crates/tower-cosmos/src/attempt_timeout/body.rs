@@ -1,13 +1,14 @@
 use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use cosmos_core::{BoxError, FailureKind, TransportError};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::Sleep;
+
+use crate::clock::{now, poll_until};
 
 pin_project! {
     /// A response body that fails when it stands still for too long, or past the deadline.
@@ -16,8 +17,7 @@ pin_project! {
         body: R,
         limits: Option<Limits>,
         // Set while a frame is being waited for.
-        #[pin]
-        sleep: Option<Sleep>,
+        sleep: Option<Pin<Box<Sleep>>>,
     }
 }
 
@@ -46,14 +46,13 @@ impl<R> IdleBody<R> {
 }
 
 impl Limits {
-    fn until(self) -> Option<tokio::time::Instant> {
-        let idle = tokio::time::Instant::now().checked_add(self.idle);
-        idle.into_iter().chain(self.deadline.map(Into::into)).min()
+    fn until(self) -> Option<Instant> {
+        let idle = now().checked_add(self.idle);
+        idle.into_iter().chain(self.deadline).min()
     }
 
     fn is_late(self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| crate::clock::now() >= deadline)
+        self.deadline.is_some_and(|deadline| now() >= deadline)
     }
 
     fn what_ran_out(self) -> FailureKind {
@@ -77,9 +76,9 @@ where
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<R::Data>, BoxError>>> {
-        let mut this = self.project();
+        let this = self.project();
         if let Poll::Ready(frame) = this.body.poll_frame(cx) {
-            this.sleep.set(None);
+            *this.sleep = None;
             // A body whose next frame is always there would never wait for the timer.
             if matches!(frame, Some(Ok(_))) && this.limits.is_some_and(Limits::is_late) {
                 let error = TransportError::new(FailureKind::DeadlineExceeded);
@@ -90,15 +89,7 @@ where
         let Some(limits) = *this.limits else {
             return Poll::Pending;
         };
-        if this.sleep.is_none() {
-            this.sleep.set(limits.until().map(tokio::time::sleep_until));
-        }
-        let Some(sleep) = this.sleep.as_mut().as_pin_mut() else {
-            return Poll::Pending;
-        };
-        if sleep.poll(cx).is_pending() {
-            return Poll::Pending;
-        }
+        ready!(poll_until(this.sleep, limits.until(), cx));
         let error = TransportError::new(limits.what_ran_out());
         Poll::Ready(Some(Err(error.into())))
     }

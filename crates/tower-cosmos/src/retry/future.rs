@@ -20,6 +20,7 @@ use tower_service::Service;
 use super::kept::Kept;
 use super::{Again, Decision, Policy, Refreshing};
 use crate::clock::{now, poll_until};
+use crate::lending::Lent;
 use crate::scope::Scope;
 
 pin_project! {
@@ -92,7 +93,7 @@ impl Drop for Next {
 struct Retrying<P, S, B> {
     policy: P,
     // The service that was called; polled ready again before each further try.
-    service: S,
+    service: Lent<S>,
     kept: Kept<B>,
     // Where the try under way began: its attempts are the ones to decide on.
     position: Position,
@@ -114,7 +115,7 @@ where
     pub(super) fn new(
         scope: Scope,
         policy: P,
-        service: S,
+        service: Lent<S>,
         kept: Kept<B>,
         position: Position,
         future: S::Future,
@@ -137,7 +138,7 @@ where
 impl<P, S, B, R> Future for ResponseFuture<P, S, B>
 where
     P: Policy,
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
     S::Error: Into<BoxError>,
     B: Clone + 'static,
 {
@@ -194,7 +195,7 @@ where
                     this.state.set(State::GettingReady { next, limit: None });
                 }
                 StateProjection::GettingReady { next, limit } => {
-                    match retrying.service.poll_ready(cx) {
+                    match retrying.service.poll_ready::<B>(cx) {
                         Poll::Ready(Ok(())) => {
                             *this.last = None;
                             let Some(next) = next.take() else {
@@ -244,7 +245,7 @@ impl<F> State<F> {
 impl<P, S, B, R> Retrying<P, S, B>
 where
     P: Policy,
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
     B: Clone + 'static,
 {
     fn decide(&self, scope: &Scope, result: &Result<Response<R>, BoxError>) -> Decision {

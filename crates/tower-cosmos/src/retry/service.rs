@@ -8,18 +8,20 @@ use tower_service::Service;
 
 use super::kept::Kept;
 use super::{Policy, ResponseFuture};
+use crate::lending::Lender;
 use crate::scope::Scope;
 
 /// Sends a request again as its policy says. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Retry<P, S> {
-    inner: S,
+    inner: Lender<S>,
     policy: P,
 }
 
 impl<P, S> Retry<P, S> {
     /// Wraps a service with a policy.
     pub(crate) fn with_policy(inner: S, policy: P) -> Self {
+        let inner = Lender::new(inner);
         Self { inner, policy }
     }
 }
@@ -36,25 +38,30 @@ where
     type Future = ResponseFuture<P, S, B>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
+        self.inner.get().poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let Some(scope) = Scope::enter(&mut request) else {
-            return ResponseFuture::pass(self.inner.call(request));
+            return ResponseFuture::pass(self.inner.get().call(request));
         };
         self.policy.prepare(&scope.route);
-        // `call` may only be made on the very service that was polled ready; the clone has to be
-        // polled again. See the documentation of `Service::call`. Further tries go to the one that was
-        // called, too: what it knows of its own state, a clone of another may not.
-        let clone = self.inner.clone();
-        let mut ready = std::mem::replace(&mut self.inner, clone);
         let kept = Kept::of(&mut request);
         let position = scope.route.position();
         let future = {
             let _operation = scope.trace();
-            ready.call(request)
+            // `call` may only be made on the very service that was polled ready. See the documentation
+            // of `Service::call`. Further tries go to it, too: what it knows of its own state, a clone
+            // of another may not.
+            self.inner.get().call(request)
         };
-        ResponseFuture::new(scope, self.policy.clone(), ready, kept, position, future)
+        ResponseFuture::new(
+            scope,
+            self.policy.clone(),
+            self.inner.lend(),
+            kept,
+            position,
+            future,
+        )
     }
 }
