@@ -26,19 +26,20 @@ pub(crate) fn split<'b, 'p>(
         return Some(&[]);
     }
     let mut count = 0;
-    let mut begins = 0;
-    // A slash that is not there ends the last segment.
-    let bytes = path.bytes().chain([b'/']);
-    for (at, _) in bytes.enumerate().filter(|(_, byte)| *byte == b'/') {
-        let segment = &path[begins..at];
+    let mut rest = path;
+    loop {
+        let slash = rest.bytes().position(|byte| byte == b'/');
+        let segment = slash.map_or(rest, |slash| &rest[..slash]);
         if segment.is_empty() {
             return None;
         }
         *buffer.get_mut(count)? = segment;
         count += 1;
-        begins = at + 1;
+        match slash {
+            Some(slash) => rest = &rest[slash + 1..],
+            None => return buffer.get(..count),
+        }
     }
-    buffer.get(..count)
 }
 
 #[cfg(test)]

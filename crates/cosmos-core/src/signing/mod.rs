@@ -28,10 +28,10 @@
 use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
-use percent_encoding::percent_encode_byte;
+use percent_encoding::percent_encode;
 use smallvec::SmallVec;
 
-use crate::percent::is_reserved;
+use crate::percent::RESERVED;
 
 mod key;
 mod link;
@@ -57,12 +57,8 @@ pub fn http_date(time: SystemTime) -> String {
 /// A sensitive header value: a prefix as it is, and the rest percent-encoded.
 fn sensitive(encoded: &str, rest: &str) -> HeaderValue {
     let mut text = SmallVec::<[u8; 256]>::from_slice(encoded.as_bytes());
-    for byte in rest.bytes() {
-        if is_reserved(byte) {
-            text.extend_from_slice(percent_encode_byte(byte).as_bytes());
-        } else {
-            text.push(byte);
-        }
+    for piece in percent_encode(rest.as_bytes(), RESERVED) {
+        text.extend_from_slice(piece.as_bytes());
     }
     let mut value = HeaderValue::from_bytes(&text).expect("percent-encoded text is visible ASCII");
     value.set_sensitive(true);
