@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use http::header::Entry;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -91,6 +92,8 @@ pub struct Route {
     steered: usize,
     // How many endpoint layers have passed on the attempt that this very request is.
     passes: u32,
+    // The copy of the request that carries this route, for those who may send it again.
+    original: Option<Original>,
 }
 
 impl Route {
@@ -135,6 +138,7 @@ impl Route {
             steering: Steering::default(),
             steered: 0,
             passes: 0,
+            original: None,
         };
         if let Some(slot) = options.slot() {
             slot.fill(route.journal());
@@ -217,8 +221,9 @@ impl Route {
     /// Puts on an attempt's request the headers that layers asked for.
     pub fn add_headers(&self, map: &mut HeaderMap) {
         for (name, value) in &*self.operation.headers.lock() {
-            if !map.contains_key(name) {
-                map.insert(name.clone(), value.clone());
+            // A map that is full takes no more.
+            if let Ok(Entry::Vacant(place)) = map.try_entry(name) {
+                place.insert(value.clone());
             }
         }
     }

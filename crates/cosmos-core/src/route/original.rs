@@ -22,7 +22,7 @@ use http_body_util::Full;
 
 use super::{OperationOptions, Route};
 
-/// A copy of the request that carries it: a request extension.
+/// A copy of a request, which its [`Route`] carries.
 #[derive(Clone)]
 pub struct Original(Arc<Copied>);
 
@@ -37,20 +37,19 @@ struct Copied {
 
 impl Original {
     /// The copy of a request: the one that it carries, if it is still the same, or a new one, which it
-    /// carries from now on. `None` for a request that may be copied only as a whole.
+    /// carries from now on. `None` for a request that may be copied only as a whole, or has no route.
     #[must_use]
     pub fn keep<B: 'static>(request: &mut Request<B>) -> Option<Self> {
         let body = body_of(request.body())?;
         let extensions = request.extensions();
-        let carried = extensions.get::<Self>();
-        let ours = usize::from(extensions.get::<Route>().is_some()) + usize::from(carried.is_some());
-        // Looked for only if there is something more: most have none.
-        let more = || extensions.get::<OperationOptions>();
-        let options = (extensions.len() > ours).then(more).flatten();
-        if extensions.len() != ours + usize::from(options.is_some()) {
+        let route = extensions.get::<Route>()?;
+        // Looked for only if there is something beside the route: most have none.
+        let options = || extensions.get::<OperationOptions>();
+        let options = (extensions.len() > 1).then(options).flatten();
+        if extensions.len() != 1 + usize::from(options.is_some()) {
             return None;
         }
-        if let Some(original) = carried {
+        if let Some(original) = &route.original {
             return original.0.is(request, &body).then(|| original.clone());
         }
         let original = Self(Arc::new(Copied {
@@ -61,7 +60,9 @@ impl Original {
             body,
             options: options.cloned(),
         }));
-        request.extensions_mut().insert(original.clone());
+        if let Some(route) = request.extensions_mut().get_mut::<Route>() {
+            route.original = Some(original.clone());
+        }
         Some(original)
     }
 
@@ -79,8 +80,10 @@ impl Original {
         if let Some(options) = &copied.options {
             extensions.insert(options.clone());
         }
-        extensions.insert(route);
-        extensions.insert(self.clone());
+        extensions.insert(Route {
+            original: Some(self.clone()),
+            ..route
+        });
         Some(request)
     }
 }
@@ -153,7 +156,11 @@ mod tests {
     fn request() -> Request<Full<Bytes>> {
         let body = Bytes::from_static(b"{\"id\":\"1\"}");
         let request = requests::create_item("d", "c", &"p".into(), body);
-        request.header("x-own", "a").build().unwrap()
+        let mut request = request.header("x-own", "a").build().unwrap();
+        #[allow(clippy::disallowed_methods)]
+        let now = std::time::Instant::now();
+        assert!(Route::enter(&mut request, now).is_some());
+        request
     }
 
     fn kept() -> (Request<Full<Bytes>>, Original) {
@@ -216,10 +223,7 @@ mod tests {
     #[test]
     fn what_is_sent_again_is_what_was_kept() {
         let (first, original) = kept();
-        let mut operation = request();
-        #[allow(clippy::disallowed_methods)]
-        let now = std::time::Instant::now();
-        let route = Route::enter(&mut operation, now).unwrap().route;
+        let route = request().extensions().get::<Route>().unwrap().clone();
         let again: Request<Full<Bytes>> = original.request(route.clone()).unwrap();
         assert_eq!(again.method(), first.method());
         assert_eq!(again.uri(), first.uri());
