@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fs, io, io::Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +45,23 @@ impl Instructions {
     /// If there was no such run.
     pub fn counted() -> io::Result<Self> {
         let mut per_operation = BTreeMap::new();
-        for entry in fs::read_dir(results())? {
+        let folder = results();
+        let entries = fs::read_dir(&folder).map_err(|error| {
+            let folder = folder.display();
+            let hint = "run `cargo bench -p cosmos-bench --bench instructions` first";
+            io::Error::new(
+                error.kind(),
+                format!("nothing counted in {folder} ({error}): {hint}"),
+            )
+        })?;
+        for entry in entries {
             let folder = entry?;
             let name = folder.file_name().to_string_lossy().into_owned();
             if let Some(name) = name.strip_prefix(BENCHMARK) {
                 let total = total(&folder.path())?;
-                per_operation.insert(name.to_owned(), total / u64::from(OPERATIONS_COUNTED));
+                // As `profile --path` calls it.
+                let path = name.replace('_', "-");
+                per_operation.insert(path, total / u64::from(OPERATIONS_COUNTED));
             }
         }
         Ok(Self {
@@ -76,14 +87,18 @@ impl Instructions {
         fs::write(baseline(), text + "\n")
     }
 
-    /// Prints the figures beside the baseline's.
-    pub fn print(&self, baseline: &Self) {
-        println!("instructions per operation, {}", self.cpu);
+    /// Writes the figures beside the baseline's.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&self, out: &mut impl Write, baseline: &Self) -> io::Result<()> {
+        writeln!(out, "instructions per operation, {}", self.cpu)?;
         for (name, count) in &self.per_operation {
             let known = baseline.per_operation.get(name);
             let known = known.map_or("none".to_owned(), u64::to_string);
-            println!("{name:<20} {count:>9}   baseline {known:>9}");
+            writeln!(out, "{name:<20} {count:>9}   baseline {known:>9}")?;
         }
+        Ok(())
     }
 
     /// Holds the figures against a baseline.

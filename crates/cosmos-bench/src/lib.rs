@@ -21,7 +21,7 @@ mod plain;
 mod report;
 mod section;
 
-pub use compare::{Chosen, Comparison, Fault, Path, Peer, Profiled, Settings, compare, suffer};
+pub use compare::{Chosen, Fault, Path, Peer, Profiled, Settings, compare, suffer};
 pub use cost::{Allocations, Allocator, Cost, Subject, costs};
 pub use instant::{Failure, Failures, InstantLeaf, InstantMetadata, Req};
 pub use instructions::{Instructions, OPERATIONS_COUNTED, Verdict};

@@ -3,7 +3,8 @@
 //! `cosmos-bench instructions` holds counted instructions against a baseline, `cosmos-bench profile`
 //! gives a profiler something to look at.
 
-use std::io;
+use std::error::Error;
+use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
 use clap::builder::RangedU64ValueParser;
@@ -64,7 +65,7 @@ enum Command {
         #[arg(long, default_value = "healthy")]
         path: Path,
         /// How many.
-        #[arg(long, default_value_t = 10_000)]
+        #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
         operations: u32,
     },
 }
@@ -73,11 +74,18 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        // Whoever has read enough of it has closed the pipe.
+        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Whether all is well.
@@ -97,7 +105,7 @@ fn run(command: Command) -> Result<bool, BoxError> {
                 allocator: ALLOCATOR,
                 chosen: sections,
             };
-            compare(&settings)?.print(json);
+            compare(&settings, json, &mut io::stdout().lock())?;
         }
         Command::LoopbackServer => on_one_thread(loopback::serve())?,
         Command::LoopbackClient(drive) => on_one_thread(drive.run())?,
@@ -123,9 +131,13 @@ fn again() -> Result<bool, BoxError> {
     Ok(command.status()?.success())
 }
 
+/// Without counting allocations, which takes time.
 fn on_one_thread(work: impl Future<Output = Result<(), BoxError>>) -> Result<(), BoxError> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(work)
+    let mut work = std::pin::pin!(work);
+    let mut result = Ok(());
+    (ALLOCATOR.uncounted)(&mut || result = runtime.block_on(work.as_mut()));
+    result
 }
 
 /// Whether the counts are good.
@@ -135,16 +147,21 @@ fn instructions(bless: bool) -> io::Result<bool> {
         counted.bless()?;
     }
     let baseline = Instructions::baseline()?;
-    counted.print(&baseline);
+    let out = &mut io::stdout().lock();
+    counted.write(out, &baseline)?;
     match counted.check(&baseline) {
         Verdict::Passed => Ok(true),
         Verdict::NotComparable(cpu) => {
-            println!("not compared: the baseline is for {cpu}");
+            writeln!(out, "not compared: the baseline is for {cpu}")?;
             Ok(true)
         }
         Verdict::Grown(names) => {
-            println!("more than 3 % above the baseline: {}", names.join(", "));
-            println!("if that is meant: cosmos-bench instructions --bless, in the same commit");
+            let names = names.join(", ");
+            writeln!(out, "more than 3 % above the baseline: {names}")?;
+            writeln!(
+                out,
+                "if that is meant: cosmos-bench instructions --bless, in the same commit"
+            )?;
             Ok(false)
         }
     }

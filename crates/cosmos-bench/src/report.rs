@@ -1,6 +1,10 @@
 //! Figures and the goals that they are held to.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
+
+use crate::section::shown;
 
 /// What a figure should be.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
@@ -69,12 +73,25 @@ impl Report {
         self.references.push(reference);
     }
 
-    /// Prints a table, or one JSON object.
-    pub fn print(&self, json: bool) {
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.figures.is_empty()
+    }
+
+    /// Writes a table, or one JSON object.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, out: &mut impl Write, json: bool) -> io::Result<()> {
         if json {
-            println!("{}", serde_json::to_value(self).unwrap_or_default());
-            return;
+            return writeln!(out, "{}", serde_json::to_value(self).unwrap_or_default());
         }
+        let names = self
+            .figures
+            .iter()
+            .map(|figure| figure.name.chars().count());
+        let width = names.max().unwrap_or_default();
         for figure in &self.figures {
             let goal = figure.goal.map(|goal| goal.shown(figure.unit));
             let met = match figure.met {
@@ -82,17 +99,19 @@ impl Report {
                 Some(true) => "pass",
                 Some(false) => "MISS",
             };
-            println!(
-                "{:<58} {:>9.2} {:<4} {:<13} {met}",
+            writeln!(
+                out,
+                "{:<width$} {:>9} {:<4} {:<13} {met}",
                 figure.name,
-                figure.value,
+                shown(figure.value),
                 figure.unit,
                 goal.unwrap_or_default()
-            );
+            )?;
         }
         for reference in &self.references {
-            println!("for reference: {reference}");
+            writeln!(out, "for reference: {reference}")?;
         }
+        Ok(())
     }
 }
 

@@ -1,5 +1,8 @@
 //! Tables: of figures in columns, with what they were measured on.
 
+use std::fmt;
+use std::io::{self, Write};
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -69,30 +72,32 @@ impl Section {
         self.remarks.push(remark.into());
     }
 
-    /// Prints the table.
-    pub fn print(&self) {
-        println!("\n{}", self.title);
+    /// Writes the table.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "\n{}", self.title)?;
         if !self.note.is_empty() {
-            println!("  {}", self.note);
+            writeln!(out, "  {}", self.note)?;
         }
-        print!("{:<56}", "");
+        write!(out, "{:<56}", "")?;
         for column in self.columns {
-            print!("{column:>11}");
+            write!(out, "{column:>11}")?;
         }
-        println!();
+        writeln!(out)?;
         for (name, figures) in &self.rows {
-            print!("{name:<56}");
+            write!(out, "{name:<56}")?;
             for figure in figures {
-                match figure {
-                    Some(figure) => print!("{:>11}", shown(*figure)),
-                    None => print!("{:>11}", "-"),
-                }
+                let figure = figure.map_or("-".to_owned(), shown);
+                write!(out, "{figure:>11}")?;
             }
-            println!();
+            writeln!(out)?;
         }
         for remark in &self.remarks {
-            println!("  {}", remark.replace('\n', "\n    "));
+            writeln!(out, "  {}", remark.replace('\n', "\n    "))?;
         }
+        Ok(())
     }
 
     /// The table as one JSON object.
@@ -110,6 +115,12 @@ impl Section {
     }
 }
 
+/// What the columns of a table of costs say.
+pub(crate) const LEGEND: &str = "ns: nanoseconds of the thread's own time, the median of interleaved rounds; +-: half of the quartiles' distance;
+least: the quickest round; allocs, bytes: heap allocations and their bytes; future: bytes of the response future;
++ns, +allocs, +bytes: more than the row that the table's note names. Rows below 100 ns are as large as what the
+place of a piece of code in memory makes of it.";
+
 /// The columns of a table of costs; those with a plus are what is added.
 const COST_COLUMNS: &[&str] = &[
     "ns", "+-", "least", "allocs", "bytes", "future", "+ns", "+allocs", "+bytes",
@@ -119,7 +130,8 @@ fn rounded(figure: f64) -> f64 {
     (figure * 100.0).round() / 100.0
 }
 
-fn shown(figure: f64) -> String {
+/// A figure as it is read: three places at least, and no more than hundredths.
+pub(crate) fn shown(figure: f64) -> String {
     // Counts are whole.
     if figure.abs() >= 100.0 || figure.fract() == 0.0 {
         // Never a negative nothing.
@@ -145,10 +157,11 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(0, usize::from),
         }
     }
+}
 
-    /// Prints one line.
-    pub fn print(&self) {
-        println!("{}, {} cores", self.cpu, self.cores);
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} cores", self.cpu, self.cores)
     }
 }
 

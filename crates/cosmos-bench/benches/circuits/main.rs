@@ -6,6 +6,7 @@ mod world;
 
 use std::alloc::System;
 use std::hint::black_box;
+use std::io;
 
 use cap::Cap;
 use clap::Parser;
@@ -27,7 +28,7 @@ const CALLS: usize = 100_000;
 const REFERENCE: &str = "Azure SDK's Rust driver, copying its map: 0.4 us with none, 103 us with 1,000, 11,900 us \
      with 80,000; 308 bytes";
 
-fn main() {
+fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     let mut report = Report::default();
     recording(&mut report, arguments.rounds);
@@ -35,7 +36,7 @@ fn main() {
     choosing(&mut report, arguments.rounds);
     memory(&mut report);
     report.compare_with(REFERENCE);
-    report.print(arguments.json);
+    report.write(&mut io::stdout().lock(), arguments.json)
 }
 
 /// Recording a failure of a partition that is tracked.

@@ -13,7 +13,7 @@ use crate::operation::{self, Answers, account, attempts, one_key, read, reads};
 use crate::{Report, Section};
 
 const TITLE: &str = "The failure path, over the same leaf";
-const NOTE: &str = "+: over the healthy operation, the further attempt of the bare leaf included; below, without it";
+const NOTE: &str = "+: over the healthy operation; in the rows below, without the attempt itself";
 
 const ATTEMPT: &str = "the attempt itself: the bare leaf, no request built";
 const HEALTHY: &str = "healthy";

@@ -11,7 +11,7 @@ use crate::operation::{self, account, credential, one_key, read, reads};
 use crate::{Report, Section, peers};
 
 const TITLE: &str = "A point read over an instant leaf";
-const NOTE: &str = "ns: the thread's own time, median of interleaved rounds; +-: half of the quartiles' distance; +: over the bare leaf";
+const NOTE: &str = "+: over the bare leaf";
 
 /// The names of the rows that goals are about.
 pub(super) const LEAF: &str = "bare leaf, request building included";

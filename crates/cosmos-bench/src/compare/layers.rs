@@ -15,7 +15,7 @@ use crate::operation::{Answers, account, credential, reads};
 use crate::{Report, Section};
 
 const ALONE: &str = "Each layer alone around the instant leaf";
-const ALONE_NOTE: &str = "a layer alone is the first to see the request: it makes the operation's state and gives out its journal";
+const ALONE_NOTE: &str = "+: over the bare leaf. A layer alone is the first to see the request: it makes the operation's state and gives out its journal";
 const IN_PLACE: &str = "The recommended stack, layer by layer from the inside";
 const IN_PLACE_NOTE: &str = "+: over the row above, so what the layer adds in its place; the innermost also makes the operation's state";
 

@@ -12,6 +12,8 @@ mod parts;
 mod profile;
 mod threads;
 
+use std::io::Write;
+
 pub use availability::{Fault, Peer, suffer};
 use clap::ValueEnum;
 use cosmos_core::BoxError;
@@ -19,7 +21,9 @@ pub use profile::{Path, Profiled};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::{Allocator, Machine, Report, Section, operation};
+use crate::peers::LEFT_OUT;
+use crate::section::LEGEND;
+use crate::{Allocator, Machine, Report, Section, argument, operation};
 
 /// How to measure.
 #[derive(Clone, Debug)]
@@ -45,89 +49,102 @@ pub enum Chosen {
     Failures,
     /// Two threads.
     Threads,
-    /// Real sockets: the stack and the bare hyper client under it. Two minutes.
+    /// Real sockets: the stack and the bare hyper client under it.
     Loopback,
-    /// Failed and slow operations under faults: the stack and the peers. Three to four minutes.
+    /// Failed and slow operations under faults: the stack and the peers.
     Availability,
+}
+
+impl Chosen {
+    /// How long it takes, or why nobody can say.
+    const fn takes(self) -> &'static str {
+        match self {
+            Self::Loopback => "three minutes, whatever --rounds says",
+            Self::Availability => "four minutes, whatever --rounds says",
+            Self::Threads => "half a minute with 25 rounds",
+            _ => "a few seconds with 25 rounds",
+        }
+    }
 }
 
 impl Settings {
     fn wants(&self, section: Chosen) -> bool {
         self.chosen.is_empty() || self.chosen.contains(&section)
     }
+
+    /// Whether others are measured, too, if they are built.
+    fn has_peers(&self) -> bool {
+        self.wants(Chosen::Healthy) || self.wants(Chosen::Availability)
+    }
 }
 
-/// What was found.
-#[derive(Clone, Debug)]
-pub struct Comparison {
-    machine: Machine,
-    sections: Vec<Section>,
-    goals: Report,
-    left_out: Option<&'static str>,
-}
-
-/// Measures what was chosen.
+/// Measures what was chosen, and writes tables, each once it is measured, or in the end one JSON
+/// object. What is being measured is said on standard error.
 ///
 /// # Errors
-/// If a section cannot be measured.
-pub fn compare(settings: &Settings) -> Result<Comparison, BoxError> {
+/// If a section cannot be measured, or nothing be written.
+pub fn compare(settings: &Settings, json: bool, out: &mut impl Write) -> Result<(), BoxError> {
     let runtime = operation::runtime();
+    let machine = Machine::this();
+    let left_out = LEFT_OUT.filter(|_| settings.has_peers());
     let mut goals = Report::default();
-    let sections = sections(&runtime, settings, &mut goals)?;
-    Ok(Comparison {
-        machine: Machine::this(),
-        sections,
-        goals,
-        left_out: crate::peers::LEFT_OUT,
-    })
+    let mut sections = Vec::new();
+    if !json {
+        writeln!(out, "{machine}\n{LEGEND}")?;
+    }
+    for chosen in Chosen::value_variants() {
+        if !settings.wants(*chosen) {
+            continue;
+        }
+        let name = argument::name(chosen);
+        eprintln!("measuring {name}: {}", chosen.takes());
+        for section in measure(*chosen, &runtime, settings, &mut goals)? {
+            if json {
+                sections.push(section.json());
+            } else {
+                section.write(out)?;
+                out.flush()?;
+            }
+        }
+    }
+    if json {
+        let found = json!({
+            "machine": machine,
+            "legend": LEGEND,
+            "sections": sections,
+            "goals": goals,
+            "left_out": left_out,
+        });
+        writeln!(out, "{found}")?;
+        return Ok(());
+    }
+    if !goals.is_empty() {
+        writeln!(out, "\nGoals")?;
+        goals.write(out, false)?;
+    }
+    if let Some(left_out) = left_out {
+        writeln!(out, "\nleft out: {left_out}")?;
+    }
+    Ok(())
 }
 
-/// The sections in their order. Further ones have their line here.
-fn sections(
+/// The tables of a section. Further ones have their line here.
+fn measure(
+    chosen: Chosen,
     runtime: &Runtime,
     settings: &Settings,
     goals: &mut Report,
 ) -> Result<Vec<Section>, BoxError> {
-    let mut sections = Vec::new();
-    for section in Chosen::value_variants() {
-        if settings.wants(*section) {
-            match section {
-                Chosen::Healthy => sections.push(healthy::section(runtime, settings, goals)),
-                Chosen::Layers => sections.extend([
-                    layers::alone(runtime, settings),
-                    layers::in_place(runtime, settings, goals),
-                ]),
-                Chosen::Parts => sections.push(parts::section(settings)),
-                Chosen::Failures => sections.push(failures::section(runtime, settings, goals)),
-                Chosen::Threads => sections.push(threads::section(settings, goals)),
-                Chosen::Loopback => sections.push(loopback::section(goals)?),
-                Chosen::Availability => sections.push(availability::section(goals)?),
-            }
-        }
-    }
-    Ok(sections)
-}
-
-impl Comparison {
-    /// Prints tables, or one JSON object.
-    pub fn print(&self, as_json: bool) {
-        if as_json {
-            let sections: Vec<_> = self.sections.iter().map(Section::json).collect();
-            let found = json!({
-                "machine": self.machine,
-                "sections": sections,
-                "goals": self.goals,
-                "left_out": self.left_out,
-            });
-            println!("{found}");
-            return;
-        }
-        self.machine.print();
-        self.sections.iter().for_each(Section::print);
-        println!("\nGoals");
-        self.goals.print(false);
-        if let Some(left_out) = self.left_out {
-            println!("\n{left_out}");
-        }
-    }
+    Ok(match chosen {
+        Chosen::Healthy => vec![healthy::section(runtime, settings, goals)],
+        Chosen::Layers => vec![
+            layers::alone(runtime, settings),
+            layers::in_place(runtime, settings, goals),
+        ],
+        Chosen::Parts => vec![parts::section(settings)],
+        Chosen::Failures => vec![failures::section(runtime, settings, goals)],
+        Chosen::Threads => vec![threads::section(settings, goals)],
+        Chosen::Loopback => vec![loopback::section(goals)?],
+        Chosen::Availability => vec![availability::section(goals)?],
+    })
 }

@@ -30,9 +30,14 @@ const LONGEST: u64 = 10_000_000_000;
 pub enum Kind {
     /// hyper's client with its pool, each request signed and addressed to one region.
     Plain,
+    /// The same, which also spins for as long as the layers may take, and does nothing meanwhile.
+    Spinning,
     /// The same client under the recommended layers.
     Stack,
 }
+
+/// The processor's time that the layers may take of a client, by the goal.
+pub(crate) const ALLOWED: Duration = Duration::from_micros(4);
 
 /// What it speaks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,7 +69,7 @@ pub struct Drive {
 }
 
 /// What it took.
-#[derive(Copy, Clone, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Driven {
     pub(crate) per_second: f64,
     /// Latencies in microseconds.
@@ -83,7 +88,11 @@ impl Drive {
     pub async fn run(&self) -> Result<(), BoxError> {
         let client = hyper(self.protocol == Protocol::Http2);
         let driven = match self.kind {
-            Kind::Plain => self.drive(plain(client, &self.endpoint)?).await,
+            Kind::Plain => {
+                self.drive(plain(client, &self.endpoint, Duration::ZERO)?)
+                    .await
+            }
+            Kind::Spinning => self.drive(plain(client, &self.endpoint, ALLOWED)?).await,
             Kind::Stack => {
                 let account = Account::builder(&self.endpoint, credential())
                     .preferred_regions(["East US", "West US", "North Europe"])
@@ -136,10 +145,11 @@ impl Drive {
 /// The longest that an operation may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client that signs, and knows one region.
+/// A client that signs, and knows one region. It spins for each request.
 fn plain(
     client: Hyper,
     endpoint: &str,
+    spin: Duration,
 ) -> Result<
     impl Service<Req, Response = Response<hyper::body::Incoming>, Error: Into<BoxError>, Future: Send>
     + Clone
@@ -149,6 +159,8 @@ fn plain(
 > {
     let region = region(endpoint)?;
     let addressed = move |mut request| {
+        let began = now();
+        while began.elapsed() < spin {}
         address(&mut request, &region).expect("a whole URI");
         request
     };

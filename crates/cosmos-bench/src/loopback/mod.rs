@@ -5,7 +5,7 @@ mod drive;
 mod process;
 mod serve;
 
-pub(crate) use drive::Driven;
+pub(crate) use drive::{ALLOWED, Driven};
 pub use drive::{Drive, Kind, Protocol};
 pub(crate) use process::Server;
 pub use serve::serve;

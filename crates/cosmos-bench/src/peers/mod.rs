@@ -25,9 +25,8 @@ pub const WITHOUT_IMDS: (&str, &str) = ("COSMOS_DISABLE_IMDS", "1");
 pub(crate) const LEFT_OUT: Option<&str> = None;
 /// What to say of the peers that are not measured.
 #[cfg(not(feature = "peers"))]
-pub(crate) const LEFT_OUT: Option<&str> = Some(
-    "left out: tower-resilience, the Azure driver and the Azure SDK (build with --features peers)",
-);
+pub(crate) const LEFT_OUT: Option<&str> =
+    Some("tower-resilience, the Azure driver and the Azure SDK (build with --features peers)");
 
 /// The peers' point reads.
 pub(crate) fn subjects(runtime: &Runtime) -> Vec<Subject<'_>> {
