@@ -1,6 +1,5 @@
 //! How a request comes to its route: the first layer to see it makes it, the others find it.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::{OperationOptions, Route};
@@ -22,9 +21,9 @@ impl Route {
         request: &mut http::Request<B>,
         now: impl FnOnce() -> Instant,
     ) -> Option<Entered> {
-        if let Some(carried) = request.extensions().get::<Self>() {
+        if let Some(route) = request.extensions().get::<Self>() {
             return Some(Entered {
-                route: carried.of_no_request(),
+                route: route.clone(),
                 first: false,
             });
         }
@@ -37,28 +36,15 @@ impl Route {
         Some(Entered { route, first: true })
     }
 
-    /// Makes this the route that a request carries, in place of the one that it has. The copy of the
-    /// request, if it carries one, stays with it.
-    pub fn ride<B>(mut self, request: &mut http::Request<B>) {
+    /// Makes this the route that a request carries, in place of the one that it has.
+    pub fn ride<B>(self, request: &mut http::Request<B>) {
         let extensions = request.extensions_mut();
         // Written over where it is: an insertion allocates.
         match extensions.get_mut::<Self>() {
-            Some(carried) => {
-                self.original = carried.original.take();
-                *carried = self;
-            }
+            Some(carried) => *carried = self,
             None => {
                 extensions.insert(self);
             }
-        }
-    }
-
-    /// The route without the copy of the request that carries it.
-    fn of_no_request(&self) -> Self {
-        Self {
-            operation: Arc::clone(&self.operation),
-            original: None,
-            ..*self
         }
     }
 

@@ -92,8 +92,6 @@ pub struct Route {
     steered: usize,
     // How many endpoint layers have passed on the attempt that this very request is.
     passes: u32,
-    // The copy of the request that carries this route, for those who may send it again.
-    original: Option<Original>,
 }
 
 impl Route {
@@ -138,7 +136,6 @@ impl Route {
             steering: Steering::default(),
             steered: 0,
             passes: 0,
-            original: None,
         };
         if let Some(slot) = options.slot() {
             slot.fill(route.journal());

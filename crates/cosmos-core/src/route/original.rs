@@ -22,7 +22,7 @@ use http_body_util::Full;
 
 use super::{OperationOptions, Route};
 
-/// A copy of a request, which its [`Route`] carries.
+/// A copy of the request that carries it: a request extension.
 #[derive(Clone)]
 pub struct Original(Arc<Copied>);
 
@@ -37,19 +37,21 @@ struct Copied {
 
 impl Original {
     /// The copy of a request: the one that it carries, if it is still the same, or a new one, which it
-    /// carries from now on. `None` for a request that may be copied only as a whole, or has no route.
+    /// carries from now on. `None` for a request that may be copied only as a whole.
     #[must_use]
     pub fn keep<B: 'static>(request: &mut Request<B>) -> Option<Self> {
         let body = body_of(request.body())?;
         let extensions = request.extensions();
-        let route = extensions.get::<Route>()?;
-        // Looked for only if there is something beside the route: most have none.
-        let options = || extensions.get::<OperationOptions>();
-        let options = (extensions.len() > 1).then(options).flatten();
-        if extensions.len() != 1 + usize::from(options.is_some()) {
+        let carried = extensions.get::<Self>();
+        let ours =
+            usize::from(extensions.get::<Route>().is_some()) + usize::from(carried.is_some());
+        // Looked for only if there is something more: most have none.
+        let more = || extensions.get::<OperationOptions>();
+        let options = (extensions.len() > ours).then(more).flatten();
+        if extensions.len() != ours + usize::from(options.is_some()) {
             return None;
         }
-        if let Some(original) = &route.original {
+        if let Some(original) = carried {
             return original.0.is(request, &body).then(|| original.clone());
         }
         let original = Self(Arc::new(Copied {
@@ -60,9 +62,7 @@ impl Original {
             body,
             options: options.cloned(),
         }));
-        if let Some(route) = request.extensions_mut().get_mut::<Route>() {
-            route.original = Some(original.clone());
-        }
+        request.extensions_mut().insert(original.clone());
         Some(original)
     }
 
@@ -80,10 +80,8 @@ impl Original {
         if let Some(options) = &copied.options {
             extensions.insert(options.clone());
         }
-        extensions.insert(Route {
-            original: Some(self.clone()),
-            ..route
-        });
+        extensions.insert(route);
+        extensions.insert(self.clone());
         Some(request)
     }
 }
@@ -156,11 +154,7 @@ mod tests {
     fn request() -> Request<Full<Bytes>> {
         let body = Bytes::from_static(b"{\"id\":\"1\"}");
         let request = requests::create_item("d", "c", &"p".into(), body);
-        let mut request = request.header("x-own", "a").build().unwrap();
-        #[allow(clippy::disallowed_methods)]
-        let now = std::time::Instant::now();
-        assert!(Route::enter(&mut request, now).is_some());
-        request
+        request.header("x-own", "a").build().unwrap()
     }
 
     fn kept() -> (Request<Full<Bytes>>, Original) {
@@ -223,7 +217,10 @@ mod tests {
     #[test]
     fn what_is_sent_again_is_what_was_kept() {
         let (first, original) = kept();
-        let route = request().extensions().get::<Route>().unwrap().clone();
+        let mut operation = request();
+        #[allow(clippy::disallowed_methods)]
+        let now = std::time::Instant::now();
+        let route = Route::enter(&mut operation, now).unwrap().route;
         let again: Request<Full<Bytes>> = original.request(route.clone()).unwrap();
         assert_eq!(again.method(), first.method());
         assert_eq!(again.uri(), first.uri());
