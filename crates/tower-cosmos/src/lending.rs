@@ -13,55 +13,70 @@ use http::Request;
 use parking_lot::Mutex;
 use tower_service::Service;
 
-/// A service, and whoever it is lent to.
-pub(crate) struct Lender<S>(Arc<Shared<S>>);
+/// A service and the policy for trying it again.
+pub(crate) struct Lender<P, S>(Arc<Shared<P, S>>);
 
-/// A service that was called, for further tries.
-pub(crate) enum Lent<S> {
-    Shared(Arc<Shared<S>>),
-    /// The operation waits for it to be ready, or it has failed: no longer the lender's.
-    Kept(Box<S>),
+/// A service that was called, for further tries, and the policy.
+pub(crate) struct Lent<P, S> {
+    shared: Arc<Shared<P, S>>,
+    // The service, once the operation waits for it to be ready, or it has failed: then the lender has
+    // another.
+    kept: Option<Box<S>>,
 }
 
-/// Locked for the time of a call, of a look at its readiness, or of a clone.
-pub(crate) struct Shared<S>(Mutex<S>);
+struct Shared<P, S> {
+    policy: P,
+    // Locked for the time of a call, of a look at its readiness, or of a clone.
+    service: Mutex<S>,
+}
 
-impl<S> Lender<S> {
-    pub(crate) fn new(service: S) -> Self {
-        Self(Arc::new(Shared(Mutex::new(service))))
+impl<P, S> Lender<P, S> {
+    pub(crate) fn new(policy: P, service: S) -> Self {
+        let service = Mutex::new(service);
+        Self(Arc::new(Shared { policy, service }))
+    }
+
+    pub(crate) fn policy(&self) -> &P {
+        &self.0.policy
     }
 
     /// Lends the service that was called.
-    pub(crate) fn lend(&self) -> Lent<S> {
-        Lent::Shared(Arc::clone(&self.0))
+    pub(crate) fn lend(&self) -> Lent<P, S> {
+        Lent {
+            shared: Arc::clone(&self.0),
+            kept: None,
+        }
     }
 }
 
-impl<S: Clone> Lender<S> {
+impl<P: Clone, S: Clone> Lender<P, S> {
     /// The service, for the lender alone: a clone if it is still lent.
     pub(crate) fn get(&mut self) -> &mut S {
-        Arc::make_mut(&mut self.0).0.get_mut()
+        Arc::make_mut(&mut self.0).service.get_mut()
     }
 }
 
-impl<S: Clone> Lent<S> {
+impl<P, S> Lent<P, S> {
+    pub(crate) fn policy(&self) -> &P {
+        &self.shared.policy
+    }
+}
+
+impl<P, S: Clone> Lent<P, S> {
     /// Gets the service ready. Once it is, it has to be called before the operation waits again:
     /// the lender must not get it back with a readiness that keeps a place from others.
     pub(crate) fn poll_ready<B>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>>
     where
         S: Service<Request<B>>,
     {
-        let shared = match self {
-            Self::Kept(service) => return service.poll_ready(cx),
-            Self::Shared(shared) => shared,
-        };
-        let mut service = shared.0.lock();
+        if let Some(service) = &mut self.kept {
+            return service.poll_ready(cx);
+        }
+        let mut service = self.shared.service.lock();
         let ready = service.poll_ready(cx);
         if !matches!(ready, Poll::Ready(Ok(()))) {
             let clone = service.clone();
-            let kept = Box::new(std::mem::replace(&mut *service, clone));
-            drop(service);
-            *self = Self::Kept(kept);
+            self.kept = Some(Box::new(std::mem::replace(&mut *service, clone)));
         }
         ready
     }
@@ -71,27 +86,33 @@ impl<S: Clone> Lent<S> {
     where
         S: Service<Request<B>>,
     {
-        match self {
-            Self::Shared(shared) => shared.0.lock().call(request),
-            Self::Kept(service) => service.call(request),
+        match &mut self.kept {
+            Some(service) => service.call(request),
+            None => self.shared.service.lock().call(request),
         }
     }
 }
 
-impl<S: Clone> Clone for Shared<S> {
+impl<P: Clone, S: Clone> Clone for Shared<P, S> {
     fn clone(&self) -> Self {
-        Self(Mutex::new(self.0.lock().clone()))
+        Self {
+            policy: self.policy.clone(),
+            service: Mutex::new(self.service.lock().clone()),
+        }
     }
 }
 
-impl<S: Clone> Clone for Lender<S> {
+impl<P: Clone, S: Clone> Clone for Lender<P, S> {
     fn clone(&self) -> Self {
         Self(Arc::new(Shared::clone(&self.0)))
     }
 }
 
-impl<S: fmt::Debug> fmt::Debug for Lender<S> {
+impl<P: fmt::Debug, S: fmt::Debug> fmt::Debug for Lender<P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.0.lock().fmt(f)
+        f.debug_struct("Lender")
+            .field("policy", &self.0.policy)
+            .field("service", &*self.0.service.lock())
+            .finish()
     }
 }

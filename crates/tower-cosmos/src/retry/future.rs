@@ -91,9 +91,8 @@ impl Drop for Next {
 }
 
 struct Retrying<P, S, B> {
-    policy: P,
     // The service that was called; polled ready again before each further try.
-    service: Lent<S>,
+    service: Lent<P, S>,
     kept: Kept<B>,
     // Where the try under way began: its attempts are the ones to decide on.
     position: Position,
@@ -114,14 +113,12 @@ where
 
     pub(super) fn new(
         scope: Scope,
-        policy: P,
-        service: Lent<S>,
+        service: Lent<P, S>,
         kept: Kept<B>,
         position: Position,
         future: S::Future,
     ) -> Self {
         let retrying = Retrying {
-            policy,
             service,
             kept,
             position,
@@ -266,7 +263,7 @@ where
             // Every region is excluded: the one request that may be sent has been.
             return Decision::Surface;
         }
-        self.policy.decide(route, &attempt, headers)
+        self.service.policy().decide(route, &attempt, headers)
     }
 
     fn send(&mut self, scope: &Scope, steering: Steering) -> S::Future {

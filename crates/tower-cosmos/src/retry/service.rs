@@ -13,16 +13,12 @@ use crate::scope::Scope;
 
 /// Sends a request again as its policy says. See the [module](super).
 #[derive(Clone, Debug)]
-pub struct Retry<P, S> {
-    inner: Lender<S>,
-    policy: P,
-}
+pub struct Retry<P, S>(Lender<P, S>);
 
 impl<P, S> Retry<P, S> {
     /// Wraps a service with a policy.
     pub(crate) fn with_policy(inner: S, policy: P) -> Self {
-        let inner = Lender::new(inner);
-        Self { inner, policy }
+        Self(Lender::new(policy, inner))
     }
 }
 
@@ -38,14 +34,14 @@ where
     type Future = ResponseFuture<P, S, B>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.get().poll_ready(cx).map_err(Into::into)
+        self.0.get().poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let Some(scope) = Scope::enter(&mut request) else {
-            return ResponseFuture::pass(self.inner.get().call(request));
+            return ResponseFuture::pass(self.0.get().call(request));
         };
-        self.policy.prepare(&scope.route);
+        self.0.policy().prepare(&scope.route);
         let kept = Kept::of(&mut request);
         let position = scope.route.position();
         let future = {
@@ -53,15 +49,8 @@ where
             // `call` may only be made on the very service that was polled ready. See the documentation
             // of `Service::call`. Further tries go to it, too: what it knows of its own state, a clone
             // of another may not.
-            self.inner.get().call(request)
+            self.0.get().call(request)
         };
-        ResponseFuture::new(
-            scope,
-            self.policy.clone(),
-            self.inner.lend(),
-            kept,
-            position,
-            future,
-        )
+        ResponseFuture::new(scope, self.0.lend(), kept, position, future)
     }
 }
