@@ -82,9 +82,15 @@ async fn operations_one_after_another_clone_nothing() {
         }
         assert_eq!(clones(), 0, "{kind:?}");
         if kind == Kind::Failover {
-            // Nor does a further try for which the service is ready.
+            // A further try takes the service away from the handle, which goes on with a clone.
             regions.script("A", [Step::status(503, 0)]);
             assert_eq!(status(&mut stack).await, 200);
+            assert_eq!(clones(), 1);
+            // Without a handle there is nobody to leave one to.
+            regions.script("A", [Step::status(503, 0)]);
+            let operation = stack.ready().await.unwrap().call(read());
+            drop(stack);
+            assert_eq!(operation.await.unwrap().status(), 200);
             assert_eq!(clones(), 0);
         }
     }

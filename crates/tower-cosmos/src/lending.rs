@@ -7,11 +7,8 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use http::Request;
 use parking_lot::Mutex;
-use tower_service::Service;
 
 /// A service and the policy for trying it again.
 pub(crate) struct Lender<P, S>(Arc<Shared<P, S>>);
@@ -19,14 +16,13 @@ pub(crate) struct Lender<P, S>(Arc<Shared<P, S>>);
 /// A service that was called, for further tries, and the policy.
 pub(crate) struct Lent<P, S> {
     shared: Arc<Shared<P, S>>,
-    // The service, once the operation waits for it to be ready, or it has failed: then the lender has
-    // another.
-    kept: Option<Box<S>>,
+    // The service, from the first further try on: then the lender has another.
+    own: Option<Box<S>>,
 }
 
 struct Shared<P, S> {
     policy: P,
-    // Locked for the time of a call, of a look at its readiness, or of a clone.
+    // Locked for the time of a clone.
     service: Mutex<S>,
 }
 
@@ -44,7 +40,7 @@ impl<P, S> Lender<P, S> {
     pub(crate) fn lend(&self) -> Lent<P, S> {
         Lent {
             shared: Arc::clone(&self.0),
-            kept: None,
+            own: None,
         }
     }
 }
@@ -63,32 +59,20 @@ impl<P, S> Lent<P, S> {
 }
 
 impl<P, S: Clone> Lent<P, S> {
-    /// Gets the service ready. Once it is, it has to be called before the operation waits again:
-    /// the lender must not get it back with a readiness that keeps a place from others.
-    pub(crate) fn poll_ready<B>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>>
-    where
-        S: Service<Request<B>>,
-    {
-        if let Some(service) = &mut self.kept {
-            return service.poll_ready(cx);
-        }
-        let mut service = self.shared.service.lock();
-        let ready = service.poll_ready(cx);
-        if !matches!(ready, Poll::Ready(Ok(()))) {
+    /// The service that was called, for this operation alone. The lender goes on with a clone, if there
+    /// still is one: readiness that is got for a further try is nothing to be left with it, and nothing of
+    /// the service's is called under a lock.
+    pub(crate) fn service(&mut self) -> &mut S {
+        let Self { shared, own } = self;
+        if own.is_none() && Arc::get_mut(shared).is_none() {
+            let mut service = shared.service.lock();
             let clone = service.clone();
-            self.kept = Some(Box::new(std::mem::replace(&mut *service, clone)));
+            *own = Some(Box::new(std::mem::replace(&mut *service, clone)));
         }
-        ready
-    }
-
-    /// Calls the service, which is ready.
-    pub(crate) fn call<B>(&mut self, request: Request<B>) -> S::Future
-    where
-        S: Service<Request<B>>,
-    {
-        match &mut self.kept {
-            Some(service) => service.call(request),
-            None => self.shared.service.lock().call(request),
+        match (own, Arc::get_mut(shared)) {
+            (Some(own), _) => own,
+            (None, Some(shared)) => shared.service.get_mut(),
+            (None, None) => unreachable!("who is alone with it stays alone"),
         }
     }
 }
@@ -112,7 +96,7 @@ impl<P: fmt::Debug, S: fmt::Debug> fmt::Debug for Lender<P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lender")
             .field("policy", &self.0.policy)
-            .field("service", &*self.0.service.lock())
+            .field("service", &self.0.service)
             .finish()
     }
 }

@@ -192,7 +192,7 @@ where
                     this.state.set(State::GettingReady { next, limit: None });
                 }
                 StateProjection::GettingReady { next, limit } => {
-                    match retrying.service.poll_ready::<B>(cx) {
+                    match retrying.service.service().poll_ready(cx) {
                         Poll::Ready(Ok(())) => {
                             *this.last = None;
                             let Some(next) = next.take() else {
@@ -273,7 +273,7 @@ where
             request.headers_mut().append(headers::ACTIVITY_ID, again);
         }
         self.position = scope.route.position();
-        self.service.call(request)
+        self.service.service().call(request)
     }
 }
 
