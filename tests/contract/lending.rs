@@ -1,8 +1,8 @@
 //! A layer that may try again lends the service below to the operation under way, and clones it only
 //! if it is asked for the service before that is over.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use cosmos_core::{BoxError, OperationOptions};
@@ -10,7 +10,10 @@ use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
 use cosmos_tests::{Req, Stack, account, boxed, ms, read, s, with};
 use tokio_test::task;
 use tower::limit::ConcurrencyLimit;
-use tower::{Service, ServiceExt};
+use tower::{Layer, Service, ServiceExt};
+use tower_cosmos::endpoint::Endpoint;
+use tower_cosmos::region_failover::RegionFailover;
+use tower_cosmos::{EndpointLayer, RegionFailoverLayer};
 
 use crate::kinds::{Kind, alone, known_regions, leaf};
 
@@ -140,4 +143,129 @@ async fn an_operation_that_queues_for_its_next_try_leaves_the_queue_with_its_fut
     let ready = tokio::time::timeout(s(1), other.ready()).await;
     assert!(ready.is_ok(), "while the stack lives");
     drop(stack);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_is_over_has_nothing_lent_while_its_future_lives() {
+    let regions = known_regions(Document::multi_write(["A", "B"]));
+    let account = account(&regions, |account| account);
+    account.refresh().await;
+    let clones = Arc::new(AtomicUsize::new(0));
+    let inner = Counted {
+        inner: leaf(&regions),
+        clones: Arc::clone(&clones),
+    };
+    let endpoint = EndpointLayer::new(account.clone()).layer(inner);
+    let mut stack = RegionFailoverLayer::new(account).layer(endpoint);
+    let mut over = stack.ready().await.unwrap().call(read());
+    assert_eq!((&mut over).await.unwrap().status(), 200);
+    clones.store(0, Ordering::Relaxed);
+    let next = stack.ready().await.unwrap().call(read());
+    assert_eq!(next.await.unwrap().status(), 200);
+    assert_eq!(clones.load(Ordering::Relaxed), 0);
+    drop(over);
+}
+
+/// Panics when it is called a second time; until then, its clones have never been called.
+#[derive(Debug)]
+struct Fragile<S> {
+    inner: S,
+    calls: usize,
+}
+
+impl<S: Clone> Clone for Fragile<S> {
+    fn clone(&self) -> Self {
+        let inner = self.inner.clone();
+        Self { inner, calls: 0 }
+    }
+}
+
+impl<S: Service<Req>> Service<Req> for Fragile<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Req) -> Self::Future {
+        self.calls += 1;
+        assert!(self.calls < 2, "called twice");
+        self.inner.call(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_panics_under_a_further_try_is_not_given_back() {
+    let regions = known_regions(Document::multi_write(["A", "B"]));
+    let account = account(&regions, |account| account);
+    account.refresh().await;
+    let inner = Fragile {
+        inner: ConcurrencyLimit::new(leaf(&regions), 1),
+        calls: 0,
+    };
+    let endpoint = EndpointLayer::new(account.clone()).layer(inner);
+    let mut stack = RegionFailoverLayer::new(account).layer(endpoint);
+    regions.script("A", [Step::status(503, 0)]);
+    let operation = tokio::spawn(stack.ready().await.unwrap().call(read()));
+    assert!(operation.await.unwrap_err().is_panic());
+    // Neither its state nor the permit that it had got is left with the handle.
+    let next = stack.ready().await.unwrap().call(read());
+    assert_eq!(next.await.unwrap().status(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_can_be_looked_at_from_within_its_own_service() {
+    /// Formats whatever it finds when it is called.
+    #[derive(Clone)]
+    struct Curious<S> {
+        inner: S,
+        handle: Arc<OnceLock<Handle<S>>>,
+    }
+
+    type Handle<S> = parking_lot::Mutex<RegionFailover<Endpoint<Curious<S>>>>;
+
+    impl<S> std::fmt::Debug for Curious<S> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("Curious")
+        }
+    }
+
+    impl<S: Service<Req>> Service<Req> for Curious<S> {
+        type Response = S::Response;
+        type Error = S::Error;
+        type Future = S::Future;
+
+        fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+            self.inner.poll_ready(cx)
+        }
+
+        fn call(&mut self, request: Req) -> Self::Future {
+            let handle = self.handle.get().and_then(|handle| handle.try_lock());
+            let shown = handle.map(|handle| format!("{handle:?}"));
+            assert!(shown.is_none_or(|shown| shown.contains("Curious")));
+            self.inner.call(request)
+        }
+    }
+
+    let regions = known_regions(Document::multi_write(["A", "B"]));
+    let account = account(&regions, |account| account);
+    account.refresh().await;
+    let handle = Arc::new(OnceLock::new());
+    let inner = Curious {
+        inner: leaf(&regions),
+        handle: Arc::clone(&handle),
+    };
+    let endpoint = EndpointLayer::new(account.clone()).layer(inner);
+    let stack = RegionFailoverLayer::new(account).layer(endpoint);
+    let stack = handle.get_or_init(|| parking_lot::Mutex::new(stack));
+    regions.script("A", [Step::status(503, 0)]);
+    let operation = {
+        let mut stack = stack.lock();
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        assert!(stack.poll_ready(&mut cx).is_ready());
+        stack.call(read())
+    };
+    assert_eq!(operation.await.unwrap().status(), 200);
 }

@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use crate::measure::median;
+
 /// How long the operations take that are timed together. Short, so that all subjects are measured
 /// many times in turn, and long enough for the clock, which is read with a system call.
 const CHUNK: Duration = Duration::from_millis(4);
 
 /// Operations before anything is measured, and while allocations are counted.
 const WARM: u32 = 300;
+
+/// From how many rounds on quartiles say something.
+const QUARTERED: usize = 4;
 
 /// Heap allocations and their bytes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -74,8 +79,8 @@ pub struct Cost {
     pub name: String,
     /// Nanoseconds of the thread's processor time: the median of the rounds.
     pub nanos: f64,
-    /// Half of the distance between the rounds' quartiles.
-    pub spread: f64,
+    /// Half of the distance between the rounds' quartiles, if there were enough to have some.
+    pub spread: Option<f64>,
     /// The round that took least.
     pub least: f64,
     /// Heap allocations.
@@ -100,9 +105,9 @@ pub fn costs(rounds: usize, allocator: Allocator, mut subjects: Vec<Subject<'_>>
     for (cost, mut nanos) in costs.iter_mut().zip(measured) {
         nanos.sort_by(f64::total_cmp);
         let at = |quarter: usize| nanos[(nanos.len() - 1) * quarter / 4];
-        cost.nanos = at(2);
-        cost.spread = (at(3) - at(1)) / 2.0;
+        cost.spread = (nanos.len() >= QUARTERED).then(|| (at(3) - at(1)) / 2.0);
         cost.least = at(0);
+        cost.nanos = median(nanos);
     }
     costs
 }

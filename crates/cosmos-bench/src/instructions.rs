@@ -145,8 +145,11 @@ fn baseline() -> PathBuf {
 /// Where the benchmark leaves its results.
 fn results() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target =
-        target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
+    let target = target.unwrap_or_else(|| {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let workspace = package.ancestors().nth(2).unwrap_or(package);
+        workspace.join("target")
+    });
     target.join("gungraun/cosmos-bench/instructions/operations")
 }
 

@@ -52,7 +52,12 @@ pub fn interleaved(rounds: usize, mut cases: Vec<Case<'_>>) -> Vec<(String, f64)
 
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    let middle = values.len() / 2;
+    if values.len().is_multiple_of(2) {
+        f64::midpoint(values[middle - 1], values[middle])
+    } else {
+        values[middle]
+    }
 }
 
 /// Calls `work` with each of the inputs; nanoseconds per call.

@@ -50,7 +50,7 @@ impl Section {
     pub fn add_cost(&mut self, cost: &Cost, base: Option<&Cost>) {
         let own = [
             Some(cost.nanos),
-            Some(cost.spread),
+            cost.spread,
             Some(cost.least),
             Some(cost.allocations),
             Some(cost.bytes),
@@ -65,6 +65,13 @@ impl Section {
         });
         let added = added.map_or([None; 3], |added| added.map(Some));
         self.add(cost.name.clone(), own.into_iter().chain(added));
+    }
+
+    /// How many rows have all their figures.
+    pub(crate) fn complete(&self) -> usize {
+        let complete =
+            |(_, figures): &&(String, Vec<Option<f64>>)| figures.iter().all(Option::is_some);
+        self.rows.iter().filter(complete).count()
     }
 
     /// Adds a text below the table.
@@ -105,7 +112,7 @@ impl Section {
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|(name, figures)| {
             let mut row = Map::new();
-            row.insert("name".to_owned(), json!(name));
+            row.insert("name".to_owned(), json!(name.trim()));
             for (column, figure) in self.columns.iter().zip(figures) {
                 row.insert((*column).to_owned(), json!(figure.map(rounded)));
             }
@@ -118,8 +125,7 @@ impl Section {
 /// What the columns of a table of costs say.
 pub(crate) const LEGEND: &str = "ns: nanoseconds of the thread's own time, the median of interleaved rounds; +-: half of the quartiles' distance;
 least: the quickest round; allocs, bytes: heap allocations and their bytes; future: bytes of the response future;
-+ns, +allocs, +bytes: more than the row that the table's note names. Rows below 100 ns are as large as what the
-place of a piece of code in memory makes of it.";
++ns, +allocs, +bytes: more than the row that the table's note names. Differences of 100 ns come and go between runs.";
 
 /// The columns of a table of costs; those with a plus are what is added.
 const COST_COLUMNS: &[&str] = &[

@@ -8,7 +8,7 @@ use crate::measure::median;
 use crate::{Report, Section};
 
 const TITLE: &str = "Over loopback, documents of 1 KiB";
-const NOTE: &str = "medians of seven interleaved rounds, each client a process of one thread; p50, p99, p99.9 and cpu, the process's own time for a read, in us.
+const NOTE: &str = "For a machine that does nothing else: medians of seven interleaved rounds, each client a process of one thread; p50, p99, p99.9 and cpu, the process's own time for a read, in us.
   x reads/s, x p99, +cpu: beside the bare client of the round. The spinning one does nothing but spin for the 4 us that the layers may take";
 const COLUMNS: &[&str] = &[
     "reads/s",

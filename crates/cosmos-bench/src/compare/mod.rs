@@ -61,7 +61,7 @@ impl Chosen {
         match self {
             Self::Loopback => "three minutes, whatever --rounds says",
             Self::Availability => "four minutes, whatever --rounds says",
-            Self::Threads => "half a minute with 25 rounds",
+            Self::Threads => "ten seconds with 25 rounds",
             _ => "a few seconds with 25 rounds",
         }
     }
@@ -70,6 +70,17 @@ impl Chosen {
 impl Settings {
     fn wants(&self, section: Chosen) -> bool {
         self.chosen.is_empty() || self.chosen.contains(&section)
+    }
+
+    /// Whether there are tables of costs.
+    fn has_costs(&self) -> bool {
+        let costs = [
+            Chosen::Healthy,
+            Chosen::Layers,
+            Chosen::Parts,
+            Chosen::Failures,
+        ];
+        costs.into_iter().any(|section| self.wants(section))
     }
 
     /// Whether others are measured, too, if they are built.
@@ -87,10 +98,14 @@ pub fn compare(settings: &Settings, json: bool, out: &mut impl Write) -> Result<
     let runtime = operation::runtime();
     let machine = Machine::this();
     let left_out = LEFT_OUT.filter(|_| settings.has_peers());
+    let legend = settings.has_costs().then_some(LEGEND);
     let mut goals = Report::default();
     let mut sections = Vec::new();
     if !json {
-        writeln!(out, "{machine}\n{LEGEND}")?;
+        writeln!(out, "{machine}")?;
+        if let Some(legend) = legend {
+            writeln!(out, "{legend}")?;
+        }
     }
     for chosen in Chosen::value_variants() {
         if !settings.wants(*chosen) {
@@ -110,7 +125,7 @@ pub fn compare(settings: &Settings, json: bool, out: &mut impl Write) -> Result<
     if json {
         let found = json!({
             "machine": machine,
-            "legend": LEGEND,
+            "legend": legend,
             "sections": sections,
             "goals": goals,
             "left_out": left_out,

@@ -17,7 +17,7 @@ use crate::operation::{self, Answers, account, read};
 use crate::{Report, Section};
 
 const TITLE: &str = "Two threads, one stack";
-const NOTE: &str = "ns of wall time per operation of a thread, in rounds whose threads ran side by side and undisturbed; ratio: 2 x one / two";
+const NOTE: &str = "ns of wall time per operation of a thread, in rounds whose threads ran side by side and undisturbed; rounds: how many, of eight times as many as are asked for; ratio: 2 x one / two";
 
 /// Operations of each thread in a round: few, so that some rounds are left alone on a busy machine.
 const OPERATIONS: usize = 500;
@@ -83,6 +83,9 @@ pub(super) fn section(settings: &Settings, goals: &mut Report) -> Section {
         if let Some(ratio) = ratio.filter(|_| [ONE, MANY].contains(name)) {
             goals::threads(goals, name, ratio);
         }
+    }
+    if cases.len() > section.complete() {
+        section.remark("where there is no ratio, all rounds were disturbed: ask for more, or when there is less to do");
     }
     section
 }

@@ -144,6 +144,10 @@ impl JournalSlot {
         Self::default()
     }
 
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The journal of the last operation that carried this slot, once a layer has seen it.
     #[must_use]
     pub fn journal(&self) -> Option<Journal> {

@@ -52,7 +52,8 @@ impl Original {
             return None;
         }
         if let Some(original) = carried {
-            return original.0.is(request, &body).then(|| original.clone());
+            let is_same = original.0.is(request, &body, options);
+            return is_same.then(|| original.clone());
         }
         let original = Self(Arc::new(Copied {
             method: request.method().clone(),
@@ -87,12 +88,21 @@ impl Original {
 }
 
 impl Copied {
-    fn is<B>(&self, request: &Request<B>, body: &Bytes) -> bool {
+    fn is<B>(
+        &self,
+        request: &Request<B>,
+        body: &Bytes,
+        options: Option<&OperationOptions>,
+    ) -> bool {
         let pairs = || self.headers.iter().zip(request.headers());
         self.method == request.method()
             && self.version == request.version()
             && is_same_uri(&self.uri, request.uri())
             && is_same(&self.body, body)
+            && match (&self.options, options) {
+                (Some(own), Some(other)) => own.is(other),
+                (own, other) => own.is_none() && other.is_none(),
+            }
             && self.headers.len() == request.headers().len()
             && pairs().all(|((name, value), (other_name, other))| {
                 is_same(name.as_str().as_bytes(), other_name.as_str().as_bytes())
@@ -200,6 +210,34 @@ mod tests {
             change(&mut request);
             assert!(Original::keep(&mut request).is_none(), "{number}");
         }
+    }
+
+    #[test]
+    fn a_request_whose_options_were_changed_on_the_way_is_not_taken_for_the_copy() {
+        let with = |options: OperationOptions| {
+            let mut request = request();
+            request.extensions_mut().insert(options);
+            let original = Original::keep(&mut request).unwrap();
+            (request, original)
+        };
+        let slot = crate::JournalSlot::new();
+        let options = OperationOptions::new().journal_slot(&slot);
+        let (mut request, original) = with(options.clone());
+        let same = Original::keep(&mut request).unwrap();
+        assert!(Arc::ptr_eq(&same.0, &original.0));
+        let others = [
+            OperationOptions::new(),
+            OperationOptions::new().journal_slot(&crate::JournalSlot::new()),
+            options.clone().timeout(std::time::Duration::from_secs(1)),
+        ];
+        for other in others {
+            let (mut request, _) = with(options.clone());
+            request.extensions_mut().insert(other);
+            assert!(Original::keep(&mut request).is_none());
+        }
+        let (mut request, _) = with(options);
+        request.extensions_mut().remove::<OperationOptions>();
+        assert!(Original::keep(&mut request).is_none());
     }
 
     #[test]

@@ -141,7 +141,22 @@ where
 {
     type Output = Result<Response<R>, BoxError>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = ready!(self.as_mut().poll_tries(cx));
+        // Who is done may be kept for long, but keeps no service, and so no place in a queue.
+        *self.project().retrying = None;
+        Poll::Ready(result)
+    }
+}
+
+impl<P, S, B, R> ResponseFuture<P, S, B>
+where
+    P: Policy,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Clone + 'static,
+{
+    fn poll_tries(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcomes<R>> {
         let mut this = self.project();
         let (Some(scope), Some(retrying)) = (this.scope.as_ref(), this.retrying.as_mut()) else {
             let StateProjection::Trying { future } = this.state.project() else {
