@@ -3,14 +3,17 @@
 use cosmos_core::health::BreakerOptions;
 use cosmos_core::policy::Jitter;
 use cosmos_testbed::scripted::{Container, Document, ScriptedAccount};
-use tower::Layer;
+use tower::limit::ConcurrencyLimit;
+use tower::{Layer, Service, ServiceExt};
+use tower_cosmos::endpoint::Endpoint;
+use tower_cosmos::region_failover::RegionFailover;
 use tower_cosmos::{
     Account, AttemptTimeoutLayer, BufferLayer, BufferRequestLayer, CircuitBreakerLayer,
     DeadlineLayer, EndpointLayer, PartitionLayer, PpafLayer, RegionFailoverLayer, RetryWithLayer,
     SessionRetryLayer, SessionTokenLayer, ShardReconnectLayer, SigningLayer, ThrottleRetryLayer,
 };
 
-use crate::{Stack, boxed, breaker, credential, s};
+use crate::{Req, Stack, account, boxed, breaker, credential, s};
 
 /// A layer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -130,6 +133,26 @@ pub fn known_regions(document: Document) -> ScriptedAccount {
     let regions = ScriptedAccount::new(document);
     regions.set_container("dbs/d/colls/c", Container::new("rid"));
     regions
+}
+
+/// Two such regions that both write, and their account, which has been read.
+pub async fn two_regions() -> (ScriptedAccount, Account) {
+    let regions = known_regions(Document::multi_write(["A", "B"]));
+    let account = account(&regions, |account| account);
+    account.refresh().await;
+    (regions, account)
+}
+
+/// The failover layer alone, with its types.
+pub fn failover<S>(account: &Account, leaf: S) -> RegionFailover<Endpoint<S>> {
+    let endpoint = EndpointLayer::new(account.clone()).layer(leaf);
+    RegionFailoverLayer::new(account.clone()).layer(endpoint)
+}
+
+/// Whether one more caller of a service gets a permit.
+pub async fn has_permit<S: Service<Req>>(mut limited: ConcurrencyLimit<S>) -> bool {
+    let ready = tokio::time::timeout(s(1), limited.ready()).await;
+    ready.is_ok()
 }
 
 /// The regions below a buffer: the least that a stack of any layers needs.

@@ -6,16 +6,15 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use cosmos_core::{BoxError, OperationOptions};
-use cosmos_testbed::scripted::{Document, ScriptedAccount, Step};
-use cosmos_tests::{Req, Stack, account, boxed, ms, read, s, with};
+use cosmos_testbed::scripted::{ScriptedAccount, Step};
+use cosmos_tests::{Req, Stack, boxed, ms, read, s, with};
 use tokio_test::task;
 use tower::limit::ConcurrencyLimit;
-use tower::{Layer, Service, ServiceExt};
+use tower::{Service, ServiceExt};
 use tower_cosmos::endpoint::Endpoint;
 use tower_cosmos::region_failover::RegionFailover;
-use tower_cosmos::{EndpointLayer, RegionFailoverLayer};
 
-use crate::kinds::{Kind, alone, known_regions, leaf};
+use crate::kinds::{Kind, alone, failover, has_permit, leaf, two_regions};
 
 /// The layers that may try again.
 const RETRYING: [Kind; 5] = [
@@ -30,6 +29,17 @@ const RETRYING: [Kind; 5] = [
 struct Counted {
     inner: Stack,
     clones: Arc<AtomicUsize>,
+}
+
+impl Counted {
+    fn over(regions: &ScriptedAccount) -> (Self, Arc<AtomicUsize>) {
+        let clones = Arc::new(AtomicUsize::new(0));
+        let counted = Self {
+            inner: leaf(regions),
+            clones: Arc::clone(&clones),
+        };
+        (counted, clones)
+    }
 }
 
 impl Clone for Counted {
@@ -58,14 +68,8 @@ impl Service<Req> for Counted {
 
 /// A layer over a service that counts its clones, and how many there were since.
 async fn counted(kind: Kind) -> (Stack, ScriptedAccount, impl Fn() -> usize) {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
-    let clones = Arc::new(AtomicUsize::new(0));
-    let inner = Counted {
-        inner: leaf(&regions),
-        clones: Arc::clone(&clones),
-    };
+    let (regions, account) = two_regions().await;
+    let (inner, clones) = Counted::over(&regions);
     let stack = alone(kind, &account, boxed(inner));
     (stack, regions, move || clones.swap(0, Ordering::Relaxed))
 }
@@ -119,9 +123,7 @@ async fn a_service_that_is_lent_is_cloned_for_the_next_operation() {
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_queues_for_its_next_try_leaves_the_queue_with_its_future() {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
+    let (regions, account) = two_regions().await;
     let limited = ConcurrencyLimit::new(leaf(&regions), 1);
     let mut stack = alone(Kind::Failover, &account, boxed(limited.clone()));
     regions.script("A", [Step::status(503, 0).after(ms(5))]);
@@ -139,24 +141,15 @@ async fn an_operation_that_queues_for_its_next_try_leaves_the_queue_with_its_fut
     drop(waiting);
     drop(hog);
     // Whoever the stack's place in the queue was left to would hold the permit from now on.
-    let mut other = limited;
-    let ready = tokio::time::timeout(s(1), other.ready()).await;
-    assert!(ready.is_ok(), "while the stack lives");
+    assert!(has_permit(limited).await, "while the stack lives");
     drop(stack);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_is_over_has_nothing_lent_while_its_future_lives() {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
-    let clones = Arc::new(AtomicUsize::new(0));
-    let inner = Counted {
-        inner: leaf(&regions),
-        clones: Arc::clone(&clones),
-    };
-    let endpoint = EndpointLayer::new(account.clone()).layer(inner);
-    let mut stack = RegionFailoverLayer::new(account).layer(endpoint);
+    let (regions, account) = two_regions().await;
+    let (inner, clones) = Counted::over(&regions);
+    let mut stack = failover(&account, inner);
     let mut over = stack.ready().await.unwrap().call(read());
     assert_eq!((&mut over).await.unwrap().status(), 200);
     clones.store(0, Ordering::Relaxed);
@@ -198,15 +191,12 @@ impl<S: Service<Req>> Service<Req> for Fragile<S> {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_panics_under_a_further_try_is_not_given_back() {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
+    let (regions, account) = two_regions().await;
     let inner = Fragile {
         inner: ConcurrencyLimit::new(leaf(&regions), 1),
         calls: 0,
     };
-    let endpoint = EndpointLayer::new(account.clone()).layer(inner);
-    let mut stack = RegionFailoverLayer::new(account).layer(endpoint);
+    let mut stack = failover(&account, inner);
     regions.script("A", [Step::status(503, 0)]);
     let operation = tokio::spawn(stack.ready().await.unwrap().call(read()));
     assert!(operation.await.unwrap_err().is_panic());
@@ -249,16 +239,13 @@ async fn a_handle_can_be_looked_at_from_within_its_own_service() {
         }
     }
 
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
+    let (regions, account) = two_regions().await;
     let handle = Arc::new(OnceLock::new());
     let inner = Curious {
         inner: leaf(&regions),
         handle: Arc::clone(&handle),
     };
-    let endpoint = EndpointLayer::new(account.clone()).layer(inner);
-    let stack = RegionFailoverLayer::new(account).layer(endpoint);
+    let stack = failover(&account, inner);
     let stack = handle.get_or_init(|| parking_lot::Mutex::new(stack));
     regions.script("A", [Step::status(503, 0)]);
     let operation = {

@@ -8,9 +8,9 @@ use cosmos_testbed::scripted::{Document, Step};
 use cosmos_tests::{Req, Res, Stack, account, boxed, ms, read, s, send};
 use tower::limit::ConcurrencyLimit;
 use tower::{Layer, Service, ServiceExt};
-use tower_cosmos::{AttemptTimeoutLayer, EndpointLayer, RegionFailoverLayer};
+use tower_cosmos::AttemptTimeoutLayer;
 
-use crate::kinds::{Kind, alone, known_regions, leaf};
+use crate::kinds::{Kind, alone, failover, has_permit, known_regions, leaf, two_regions};
 
 /// Panics if it is called without having been polled ready since it was made, cloned or called.
 struct Strict {
@@ -165,9 +165,7 @@ impl Service<Req> for Once {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_never_gets_ready_again_is_waited_for_until_the_deadline() {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
+    let (regions, account) = two_regions().await;
     let limited = ConcurrencyLimit::new(leaf(&regions), 1);
     let hog = limited.clone();
     let stack = alone(Kind::Failover, &account, boxed(limited));
@@ -194,9 +192,7 @@ async fn an_operation_that_is_ended_before_it_began_keeps_no_permit() {
     let expired = cosmos_tests::with(read(), options);
     let response = stack.ready().await.unwrap().call(expired).await;
     assert_eq!(response.unwrap().status(), 408);
-    let mut other = limited;
-    let ready = tokio::time::timeout(s(1), other.ready()).await;
-    assert!(ready.is_ok(), "while the stack lives");
+    assert!(has_permit(limited).await, "while the stack lives");
     drop(stack);
 }
 
@@ -227,9 +223,7 @@ impl Service<Req> for Closing {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_broke_under_one_operation_keeps_no_other_from_trying_again() {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
+    let (regions, account) = two_regions().await;
     let inner = Closing {
         inner: leaf(&regions),
         closed: false,
@@ -246,9 +240,7 @@ async fn a_service_that_broke_under_one_operation_keeps_no_other_from_trying_aga
 
 #[tokio::test(start_paused = true)]
 async fn a_further_try_goes_to_the_service_that_was_called() {
-    let regions = known_regions(Document::multi_write(["A", "B"]));
-    let account = account(&regions, |account| account);
-    account.refresh().await;
+    let (regions, account) = two_regions().await;
     regions.script("A", [Step::status(503, 0).forever()]);
     // A clone of a steer that was called takes services for ready that are not.
     let each = || ConcurrencyLimit::new(leaf(&regions), 4);
@@ -261,8 +253,7 @@ async fn a_further_try_goes_to_the_service_that_was_called() {
         )
     };
     let steer = tower::steer::Steer::new([each(), each()], by_region);
-    let endpoint = EndpointLayer::new(account.clone()).layer(steer);
-    let stack = RegionFailoverLayer::new(account).layer(endpoint);
+    let stack = failover(&account, steer);
     for _ in 0..3 {
         let response = stack.clone().oneshot(read()).await.unwrap();
         assert_eq!(response.status(), 200);
@@ -278,8 +269,9 @@ async fn an_attempt_that_is_too_late_keeps_no_permit() {
     let late = cosmos_tests::with(read(), options);
     let result = attempt.ready().await.unwrap().call(late).await;
     assert!(result.is_err());
-    let mut other = limited;
-    let ready = tokio::time::timeout(s(1), other.ready()).await;
-    assert!(ready.is_ok(), "the permit is free while the service lives");
+    assert!(
+        has_permit(limited).await,
+        "the permit is free while the service lives"
+    );
     drop(attempt);
 }

@@ -1,4 +1,4 @@
-//! What this program says to itself when it starts again as a child.
+//! Values as the command line names them: said to the user, and to this program's own children.
 
 use clap::ValueEnum;
 

@@ -4,8 +4,9 @@
 //! one that it is for; on another the figures are printed and nothing is held against them.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, io, io::Write};
 
 use serde::{Deserialize, Serialize};
 

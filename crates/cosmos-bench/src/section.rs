@@ -67,13 +67,6 @@ impl Section {
         self.add(cost.name.clone(), own.into_iter().chain(added));
     }
 
-    /// How many rows have all their figures.
-    pub(crate) fn complete(&self) -> usize {
-        let complete =
-            |(_, figures): &&(String, Vec<Option<f64>>)| figures.iter().all(Option::is_some);
-        self.rows.iter().filter(complete).count()
-    }
-
     /// Adds a text below the table.
     pub fn remark(&mut self, remark: impl Into<String>) {
         self.remarks.push(remark.into());

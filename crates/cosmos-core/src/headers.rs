@@ -1,7 +1,7 @@
 //! The names of the headers that Cosmos DB speaks, and the values that never change.
 //!
 //! Every name is a prebuilt [`HeaderName`] and every value a prebuilt
-//! [`HeaderValue`](http::HeaderValue), so that setting one allocates nothing.
+//! [`HeaderValue`], so that setting one allocates nothing.
 //!
 //! ```
 //! use cosmos_core::headers;
@@ -11,7 +11,8 @@
 //! assert_eq!(map["x-ms-version"], "2020-07-15");
 //! ```
 
-use http::{HeaderMap, HeaderName};
+use http::header::Entry;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Declares constants for header names, each with its documentation.
 macro_rules! names {
@@ -220,6 +221,14 @@ pub mod value {
     }
 }
 
+/// Adds a header unless the caller, or an earlier attempt, set it.
+pub fn put_if_absent(map: &mut HeaderMap, name: &HeaderName, value: impl FnOnce() -> HeaderValue) {
+    // A map that is full takes no more, and the service will miss it.
+    if let Ok(Entry::Vacant(place)) = map.try_entry(name) {
+        place.insert(value());
+    }
+}
+
 /// Whether a boolean header is present and says true, in any case: SDKs send `True` and `true`.
 #[must_use]
 pub fn is_true(headers: &HeaderMap, name: &HeaderName) -> bool {
@@ -231,7 +240,6 @@ pub fn is_true(headers: &HeaderMap, name: &HeaderName) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     #[test]
     fn booleans_are_read_in_any_case() {

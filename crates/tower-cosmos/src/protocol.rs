@@ -1,7 +1,7 @@
 //! The headers that every request to the service carries.
 
-use cosmos_core::headers;
-use http::header::{Entry, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use cosmos_core::headers::{self, put_if_absent};
+use http::header::{HeaderMap, HeaderValue, USER_AGENT};
 
 const AGENT: HeaderValue =
     HeaderValue::from_static(concat!("tower-cosmos/", env!("CARGO_PKG_VERSION")));
@@ -13,16 +13,4 @@ pub(crate) fn put_protocol_headers(map: &mut HeaderMap) {
         headers::value::CAPABILITIES
     });
     put_if_absent(map, &USER_AGENT, || AGENT);
-}
-
-/// Adds a header unless the caller, or an earlier attempt, set it.
-pub(crate) fn put_if_absent(
-    map: &mut HeaderMap,
-    name: &HeaderName,
-    value: impl FnOnce() -> HeaderValue,
-) {
-    // A map that is full takes no more, and the service will miss it.
-    if let Ok(Entry::Vacant(place)) = map.try_entry(name) {
-        place.insert(value());
-    }
 }

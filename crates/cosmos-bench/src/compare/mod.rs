@@ -56,7 +56,7 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    /// How long it takes, or why nobody can say.
+    /// How long it takes.
     const fn takes(self) -> &'static str {
         match self {
             Self::Loopback => "three minutes, whatever --rounds says",

@@ -1,7 +1,6 @@
 //! What the layers are made of: what one of each costs.
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use cosmos_core::signing::{MasterKey, http_date};
 use cosmos_core::{Route, requests};
@@ -13,6 +12,7 @@ use super::healthy::recommended;
 use crate::cost::{Cost, Subject, costs};
 use crate::documents;
 use crate::instant::{InstantLeaf, Req};
+use crate::measure::now;
 use crate::operation::{account, one_key};
 use crate::section::Section;
 
@@ -58,9 +58,4 @@ fn each<'a, T>(name: &str, mut make: impl FnMut() -> T + 'a) -> Subject<'a> {
 fn request() -> Req {
     let request = requests::read_item("d", "c", "1", &one_key()).build();
     request.expect("a good request")
-}
-
-#[allow(clippy::disallowed_methods)]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -12,7 +12,7 @@ use super::healthy::recommended;
 use super::{Settings, goals};
 use crate::cost::Allocator;
 use crate::instant::InstantLeaf;
-use crate::measure::now;
+use crate::measure::{median, now};
 use crate::operation::{self, Answers, account, read};
 use crate::{Report, Section};
 
@@ -74,17 +74,19 @@ pub(super) fn section(settings: &Settings, goals: &mut Report) -> Section {
             }
         }
     }
+    let mut disturbed = false;
     let mut section = Section::new(TITLE, NOTE, &["one", "two", "ratio", "rounds"]);
-    for ((name, _), [one, two]) in cases.iter().zip(&mut taken) {
+    for ((name, _), [one, two]) in cases.iter().zip(taken) {
         let rounds = float(two.len());
-        let (alone, both) = (median(one), median(two));
+        let (alone, both) = (median_of_any(one), median_of_any(two));
         let ratio = alone.zip(both).map(|(alone, both)| 2.0 * alone / both);
         section.add(*name, [alone, both, ratio, Some(rounds)]);
+        disturbed |= ratio.is_none();
         if let Some(ratio) = ratio.filter(|_| [ONE, MANY].contains(name)) {
             goals::threads(goals, name, ratio);
         }
     }
-    if cases.len() > section.complete() {
+    if disturbed {
         section.remark("where there is no ratio, all rounds were disturbed: ask for more, or when there is less to do");
     }
     section
@@ -157,9 +159,8 @@ fn work<S: Answers>(
     }
 }
 
-fn median(taken: &mut [f64]) -> Option<f64> {
-    taken.sort_by(f64::total_cmp);
-    taken.get(taken.len() / 2).copied()
+fn median_of_any(taken: Vec<f64>) -> Option<f64> {
+    (!taken.is_empty()).then(|| median(taken))
 }
 
 #[allow(clippy::cast_precision_loss)]

@@ -145,7 +145,7 @@ impl Drive {
 /// The longest that an operation may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client that signs, and knows one region. It spins for each request.
+/// A client that signs, and knows one region. It spins for so long before each request.
 fn plain(
     client: Hyper,
     endpoint: &str,

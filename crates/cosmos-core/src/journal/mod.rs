@@ -137,15 +137,20 @@ impl fmt::Display for Journal {
 #[derive(Clone, Default)]
 pub struct JournalSlot(Arc<parking_lot::Mutex<Option<Journal>>>);
 
+/// A slot equals itself and its clones, whatever is in it.
+impl PartialEq for JournalSlot {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for JournalSlot {}
+
 impl JournalSlot {
     /// An empty slot.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The journal of the last operation that carried this slot, once a layer has seen it.

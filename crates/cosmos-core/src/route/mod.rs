@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use http::header::Entry;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -218,10 +217,7 @@ impl Route {
     /// Puts on an attempt's request the headers that layers asked for.
     pub fn add_headers(&self, map: &mut HeaderMap) {
         for (name, value) in &*self.operation.headers.lock() {
-            // A map that is full takes no more.
-            if let Ok(Entry::Vacant(place)) = map.try_entry(name) {
-                place.insert(value.clone());
-            }
+            headers::put_if_absent(map, name, || value.clone());
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{JournalSlot, Region, RegionError, RegionSet};
 /// ```
 ///
 /// The value can be used for many requests: every operation gets a journal of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct OperationOptions {
     excluded: RegionSet,
@@ -52,19 +52,6 @@ impl OperationOptions {
     /// Options that change nothing.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Whether others ask for the same, and put the journal in the same place.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        let slots = match (&self.slot, &other.slot) {
-            (Some(slot), Some(other)) => slot.is(other),
-            (slot, other) => slot.is_none() && other.is_none(),
-        };
-        slots
-            && (self.excluded, self.strict, self.retry_writes)
-                == (other.excluded, other.strict, other.retry_writes)
-            && (self.timeout, self.deadline, &self.range)
-                == (other.timeout, other.deadline, &other.range)
     }
 
     /// Excludes regions by name, in addition to those that the account excludes. No attempt of

@@ -99,10 +99,7 @@ impl Copied {
             && self.version == request.version()
             && is_same_uri(&self.uri, request.uri())
             && is_same(&self.body, body)
-            && match (&self.options, options) {
-                (Some(own), Some(other)) => own.is(other),
-                (own, other) => own.is_none() && other.is_none(),
-            }
+            && self.options.as_ref() == options
             && self.headers.len() == request.headers().len()
             && pairs().all(|((name, value), (other_name, other))| {
                 is_same(name.as_str().as_bytes(), other_name.as_str().as_bytes())

@@ -1,11 +1,12 @@
 //! Addressing a request to a region.
 
-use cosmos_core::{Route, Topology, headers};
+use cosmos_core::headers::{self, put_if_absent};
+use cosmos_core::{Route, Topology};
 use http::header::HOST;
 use http::{HeaderValue, Request};
 use uuid::Uuid;
 
-use crate::protocol::{put_if_absent, put_protocol_headers};
+use crate::protocol::put_protocol_headers;
 
 /// Addresses the request of an operation to an endpoint.
 pub(super) fn address<B>(
